@@ -91,10 +91,10 @@ const (
 
 // The steps of a benchmark client (attribute "step" of KindBench).
 const (
-	StepStart      = "start"       // arguments printed, before any network
-	StepNotReady   = "not-ready"   // the client's own readiness check failed
-	StepPlanned    = "planned"     // dataset built: planned token counts printed
-	StepWarmup     = "warm-up"     // warm-up request sent
+	StepStart      = "start"     // arguments printed, before any network
+	StepNotReady   = "not-ready" // the client's own readiness check failed
+	StepPlanned    = "planned"   // dataset built: planned token counts printed
+	StepWarmup     = "warm-up"   // warm-up request sent
 	StepWarmupDone = "warm-up-done"
 	StepMain       = "main"     // main run announced
 	StepProgress   = "progress" // a progress bar; Values ValDone, ValTotal

@@ -177,9 +177,20 @@ type Event struct {
 	Values []Value
 	// Trace is set for KindTraceback.
 	Trace *Trace
-	// Hits are the numbers of the signatures whose line pattern matched Text, as
-	// given out by the matcher that the reader was handed.
-	Hits []int
+	// Hits are the signatures whose line pattern matched the event's line, or one
+	// of the exception and message lines of a traceback.
+	Hits []Hit
+	// Quoting is true for lines that repeat foreign text: request bodies,
+	// prompts, another log. What they say is not evidence.
+	Quoting bool
+}
+
+// Hit is a line that a signature's line pattern matched. Sig is the signature's
+// number, as given out by the matcher that the reader was handed.
+type Hit struct {
+	Sig  int
+	Pos  Pos
+	Text string
 }
 
 // Attr returns the value of the first attribute with that key, or "".
@@ -217,6 +228,12 @@ func (e *Event) Clone() *Event {
 	c.Attrs = slices.Clone(e.Attrs)
 	c.Values = slices.Clone(e.Values)
 	c.Hits = slices.Clone(e.Hits)
+	for i := range c.Hits {
+		c.Hits[i].Text = strings.Clone(c.Hits[i].Text)
+	}
+	for i := range c.Attrs {
+		c.Attrs[i].Value = strings.Clone(c.Attrs[i].Value)
+	}
 	return &c
 }
 

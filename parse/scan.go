@@ -1,0 +1,312 @@
+package parse
+
+import (
+	"bytes"
+	"fmt"
+	"unsafe"
+
+	"github.com/llmforensics/forensics"
+)
+
+const (
+	maxNotes   = 20
+	maxSamples = 8
+)
+
+// scan is the state of reading one source.
+type scan struct {
+	r     *Reader
+	src   *forensics.Source
+	index int
+	sink  func(*forensics.Event)
+
+	readers []reader
+	score   []int // per format
+	owner   int   // reader with an open record, -1 if none
+	traces  tracer
+
+	// role and engine are those of the text at hand: the last reader that knows.
+	role   forensics.Role
+	engine string
+	// stamp is the last stamp seen: readers of undated records may use it.
+	stamp forensics.Stamp
+
+	hitsAt  []found // literals of the current block, by offset
+	nextHit int
+	lits    []int
+	sigs    []int
+	ansi    []byte
+	clean   []byte
+	l       line
+	ev      forensics.Event
+	current int // reader being asked
+}
+
+func newScan(r *Reader, src *forensics.Source, index int, sink func(*forensics.Event)) *scan {
+	s := &scan{r: r, src: src, index: index, sink: sink, owner: -1}
+	s.score = make([]int, len(formats))
+	for i := range formats {
+		s.readers = append(s.readers, formats[i].new())
+	}
+	s.traces.emit = s.emitTrace
+	return s
+}
+
+func (s *scan) note(lineNo int, offset int64, text string) {
+	if len(s.src.Notes) < maxNotes {
+		pos := forensics.Pos{Source: s.index, Line: lineNo, Offset: offset}
+		s.src.Notes = append(s.src.Notes, forensics.Note{Pos: pos, Text: text})
+	}
+}
+
+// block finds the literals of a block of lines in one pass.
+func (s *scan) block(b []byte) {
+	s.hitsAt, s.nextHit = s.hitsAt[:0], 0
+	if s.r.filter == nil {
+		return
+	}
+	s.hitsAt = s.r.filter.scan(b, s.hitsAt)
+	sortFound(s.hitsAt)
+}
+
+// sortFound orders hits by offset; they are nearly sorted already.
+func sortFound(h []found) {
+	for i := 1; i < len(h); i++ {
+		for j := i; j > 0 && (h[j].at < h[j-1].at || h[j].at == h[j-1].at && h[j].lit < h[j-1].lit); j-- {
+			h[j], h[j-1] = h[j-1], h[j]
+		}
+	}
+}
+
+// literals returns the numbers of the literals within [from, to) of the block.
+func (s *scan) literals(from, to int) []int {
+	s.lits = s.lits[:0]
+	for s.nextHit < len(s.hitsAt) && s.hitsAt[s.nextHit].at < to {
+		if f := s.hitsAt[s.nextHit]; f.at >= from && (len(s.lits) == 0 || s.lits[len(s.lits)-1] != f.lit) {
+			s.lits = append(s.lits, f.lit)
+		}
+		s.nextHit++
+	}
+	return s.lits
+}
+
+// physical takes one line of the file, at offset at of the current block.
+func (s *scan) physical(p physical, at int) {
+	lits := s.literals(at, at+len(p.text)+1)
+	s.src.Lines.Read++
+	text := bytes.TrimSuffix(p.text, []byte("\r"))
+	verdict := plainLine
+	switch {
+	case bytes.IndexByte(text, '\r') < 0 && !isBar(text):
+		verdict = s.logical(text, p, 0, lits)
+	default:
+		chunks(text, func(chunk []byte, off int) {
+			verdict = max(verdict, s.logical(chunk, p, off, lits))
+		})
+	}
+	switch {
+	case p.cut:
+		s.note(p.number, p.offset, fmt.Sprintf("line longer than %d bytes: the rest was skipped", MaxLine))
+		s.src.Lines.Damaged++
+	case verdict == brokenLine:
+		s.src.Lines.Damaged++
+	case verdict == plainLine:
+		s.src.Lines.Plain++
+		s.sample(p, text)
+	default:
+		s.src.Lines.Understood++
+	}
+}
+
+func (s *scan) sample(p physical, text []byte) {
+	if len(s.src.Unread) < maxSamples && len(bytes.TrimSpace(text)) > 0 {
+		clean, _ := printable(stripANSI(text, nil), nil)
+		pos := forensics.Pos{Source: s.index, Line: p.number, Offset: p.offset}
+		s.src.Unread = append(s.src.Unread, forensics.Quote{Pos: pos, Text: clip(string(clean), 200)})
+	}
+}
+
+// The verdicts of a line, weakest first.
+const (
+	plainLine = iota
+	brokenLine
+	knownLine
+)
+
+// logical handles one line as a person sees it.
+func (s *scan) logical(text []byte, p physical, off int, lits []int) int {
+	stripped := stripANSI(text, s.ansi)
+	if len(stripped) != len(text) {
+		s.ansi = stripped
+		lits = s.rescan(stripped)
+	}
+	l := &s.l
+	*l = line{pos: forensics.Pos{Source: s.index, Line: p.number, Offset: p.offset + int64(off)}, text: stripped, hits: l.hits[:0]}
+	l.peel()
+	if !l.stamp.IsZero() {
+		s.stamp = l.stamp
+	}
+	if l.raw, l.damaged = printable(stripped, s.clean); l.damaged {
+		s.clean = l.raw[:0]
+		s.note(p.number, p.offset, "invalid UTF-8, replaced by U+FFFD")
+	}
+	s.match(l, lits)
+	return s.dispatch(l)
+}
+
+// rescan finds literals in a line whose text differs from the block's.
+func (s *scan) rescan(text []byte) []int {
+	s.lits = s.lits[:0]
+	if s.r.filter != nil {
+		for _, f := range s.r.filter.scan(text, nil) {
+			s.lits = append(s.lits, f.lit)
+		}
+	}
+	return s.lits
+}
+
+func (s *scan) match(l *line, lits []int) {
+	if len(lits) == 0 {
+		return
+	}
+	s.sigs = s.r.opts.Matcher.MatchLine(l.text, lits, s.sigs[:0])
+	for _, sig := range s.sigs {
+		l.hits = append(l.hits, forensics.Hit{Sig: sig, Pos: l.pos, Text: view(l.raw)})
+	}
+}
+
+// dispatch gives the line to the record under way, the tracebacks, or the first
+// reader that claims it.
+func (s *scan) dispatch(l *line) int {
+	s.ev = forensics.Event{}
+	if s.owner >= 0 {
+		if v := s.ask(s.owner, l); v != plainLine {
+			return v
+		}
+		s.owner = -1
+	}
+	offered, verdict := false, plainLine
+	offer := func() bool {
+		if !offered {
+			offered = true
+			verdict = s.offer(l)
+		}
+		return verdict != plainLine
+	}
+	if s.traces.line(l, offer) {
+		return knownLine
+	}
+	if offer(); verdict != plainLine {
+		return verdict
+	}
+	if len(l.hits) > 0 {
+		s.emit(s.event(l, forensics.KindLine))
+		return knownLine
+	}
+	if len(bytes.TrimSpace(l.text)) == 0 {
+		return knownLine
+	}
+	if l.dated() {
+		// A dated line moves the source's clock even if nothing else is known of it.
+		s.emit(s.event(l, forensics.KindMark))
+		if i := loggerFormat(l.style); i >= 0 {
+			s.score[i]++
+			if formats[i].role != "" {
+				s.role = formats[i].role
+			}
+		}
+		return knownLine
+	}
+	return plainLine
+}
+
+func (s *scan) offer(l *line) int {
+	for i := range s.readers {
+		if v := s.ask(i, l); v != plainLine {
+			return v
+		}
+	}
+	return plainLine
+}
+
+func (s *scan) ask(i int, l *line) int {
+	s.current = i
+	w := s.readers[i].line(l, s)
+	if w == 0 {
+		return plainLine
+	}
+	if w < 0 {
+		return brokenLine
+	}
+	s.score[i] += w
+	if f := &formats[i]; f.role != "" {
+		s.role = f.role
+		if f.engine != "" {
+			s.engine = f.engine
+		}
+	}
+	return knownLine
+}
+
+// own makes the reader being asked the first to see the next lines, until it
+// declines one.
+func (s *scan) own() { s.owner = s.current }
+
+// event returns the scan's event, filled from a line. Its strings are views of
+// the line's bytes: receivers clone what they keep.
+func (s *scan) event(l *line, kind forensics.Kind) *forensics.Event {
+	e := &s.ev
+	*e = forensics.Event{
+		Pos: l.pos, Lines: 1, Stamp: l.stamp, Proc: l.proc, Level: l.level, Kind: kind,
+		Raw: view(l.raw), Text: view(l.text), Hits: l.hits, Attrs: e.Attrs[:0], Values: e.Values[:0],
+	}
+	if len(l.text) > maxRaw {
+		e.Text = view(l.text[:maxRaw])
+	}
+	return e
+}
+
+func (s *scan) emit(e *forensics.Event) {
+	if e.Proc.Role == "" {
+		e.Proc.Role = s.role
+	}
+	if e.Format == "" && s.current >= 0 && s.current < len(formats) && e.Kind != forensics.KindMark {
+		e.Format = formats[s.current].name
+	}
+	s.sink(e)
+}
+
+func (s *scan) emitTrace(e *forensics.Event) {
+	if e.Proc.Role == "" {
+		e.Proc.Role = s.role
+	}
+	e.Format = "python-traceback"
+	s.sink(e)
+}
+
+// end closes open records and names the source's format.
+func (s *scan) end() {
+	s.traces.end()
+	for i := range s.readers {
+		s.current = i
+		s.readers[i].end(s)
+	}
+	best := -1
+	for i, n := range s.score {
+		if n > 0 && (best < 0 || n > s.score[best]) {
+			best = i
+		}
+	}
+	switch {
+	case s.src.Lines.Read == 0:
+		s.src.Format = "empty"
+	case best >= 0:
+		s.src.Format, s.src.Role = formats[best].name, formats[best].role
+	default:
+		s.src.Format = "text"
+	}
+}
+
+// view makes a string of bytes without copying. It is valid as long as the
+// bytes are, which for events is until the sink returns.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

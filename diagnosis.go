@@ -36,7 +36,7 @@ type Finding struct {
 	Detail string
 	Proc   Process
 	// When is the time on the run's axis in Unix nanoseconds, 0 if unknown; Time
-	// is the stamp as the log prints it.
+	// is then the stamp as printed, if there is one.
 	When int64
 	Time string
 	// Count is how often it was seen, on Ranks ranks.
@@ -66,7 +66,8 @@ type Rejected struct {
 type Link struct {
 	Class string
 	Text  string
-	Time  string
+	When  int64  // Unix nanoseconds on the run's axis, 0 if unknown
+	Time  string // the stamp as printed, for lines that could not be placed
 	Quote Quote
 }
 

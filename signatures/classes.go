@@ -2,6 +2,7 @@ package signatures
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/goccy/go-yaml"
@@ -41,4 +42,29 @@ func ClassByID(id string) *Class {
 		}
 	}
 	return nil
+}
+
+var glueTable = sync.OnceValue(func() []string {
+	data, err := embedded.ReadFile("frames.yaml")
+	if err != nil {
+		panic(err)
+	}
+	var doc struct {
+		Glue []string `yaml:"glue"`
+	}
+	if err := yaml.UnmarshalWithOptions(data, &doc, yaml.Strict()); err != nil {
+		panic(fmt.Sprintf("frames.yaml: %v", err))
+	}
+	return doc.Glue
+})
+
+// IsGlue reports whether a frame, as "path:function", is library or glue code
+// that says nothing about a failure (frames.yaml).
+func IsGlue(frame string) bool {
+	for _, g := range glueTable() {
+		if strings.Contains(frame, g) {
+			return true
+		}
+	}
+	return false
 }

@@ -68,6 +68,10 @@ type Signature struct {
 	// are a cause only if the process makes no progress afterwards.
 	Weak bool `yaml:"weak"`
 
+	// Config names start-up options that the failure hangs on; the report shows
+	// what they were set to.
+	Config []string `yaml:"config"`
+
 	Means    string   `yaml:"means"` // what it means, in plain words
 	Fix      string   `yaml:"fix"`   // what to do
 	Refs     []string `yaml:"refs"`  // issues, pull requests, manuals

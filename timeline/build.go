@@ -63,7 +63,7 @@ func (t *Timeline) addSource(c *Collector, clock Clock) {
 		return nanos + off
 	}
 	for _, l := range c.lives {
-		l.Start, l.Ready, l.End = at(l.Start), at(l.Ready), at(l.End)
+		l.Start, l.Ready, l.End, l.LastServedAt = at(l.Start), at(l.Ready), at(l.End), at(l.LastServedAt)
 		for i := range l.Phases {
 			l.Phases[i].When = at(l.Phases[i].When)
 		}
@@ -71,7 +71,7 @@ func (t *Timeline) addSource(c *Collector, clock Clock) {
 	}
 	for _, e := range c.events {
 		if !e.Stamp.IsZero() && clock.How != "" {
-			e.When = sameClock(e.Stamp, clock.Kind) + off
+			e.When = e.Stamp.Nanos + off
 			if e.Stamp.Clock != clock.Kind && !e.Placed {
 				e.When = 0
 			}
@@ -93,8 +93,6 @@ func (t *Timeline) addSource(c *Collector, clock Clock) {
 	}
 	t.Truncated = t.Truncated || c.truncated
 }
-
-func sameClock(s forensics.Stamp, _ forensics.ClockKind) int64 { return s.Nanos }
 
 func (t *Timeline) addGPU(g GPU) {
 	for i := range t.GPUs {

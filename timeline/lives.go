@@ -141,7 +141,7 @@ func (c *Collector) batch(e *forensics.Event) {
 		c.setReady(l, cloneQuote(e), e.Stamp)
 	}
 	if running > 0 || e.Attr("phase") == "prefill" {
-		l.LastServed.Pos = e.Pos
+		l.progress(c, e)
 	}
 	label := e.Proc.Rank
 	for _, v := range e.Values {
@@ -198,7 +198,7 @@ func (c *Collector) http(e *forensics.Event) {
 		}
 	case status == 200 && isService(path):
 		l.Served++
-		l.LastServed.Pos = e.Pos
+		l.progress(c, e)
 		c.setReady(l, cloneQuoteIf(!l.IsReady(), e), e.Stamp)
 	}
 }
@@ -240,4 +240,14 @@ func (c *Collector) gpu(e *forensics.Event) {
 		}
 	}
 	c.keep(e)
+}
+
+// progress notes a sign that the server did its work.
+func (l *Life) progress(c *Collector, e *forensics.Event) {
+	l.LastServed.Pos = e.Pos
+	if s := e.Stamp; !s.IsZero() {
+		l.LastServedAt = s.Nanos
+	} else if !c.now.IsZero() {
+		l.LastServedAt = c.now.Nanos
+	}
 }

@@ -74,8 +74,9 @@ type Life struct {
 	ReadyAt           forensics.Quote
 	// Served counts successful inference requests of the access log; LastServed
 	// is the last sign of progress (a batch line or a 200 answer).
-	Served     int
-	LastServed forensics.Quote
+	Served       int
+	LastServed   forensics.Quote
+	LastServedAt int64
 	// Stop says how the life ended: "" (record just stops), "stopped" (orderly),
 	// "died" (it says so or its exit status does), with the line.
 	Stop   string

@@ -1,0 +1,329 @@
+package classify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/llmforensics/forensics"
+	"github.com/llmforensics/forensics/signatures"
+	"github.com/llmforensics/forensics/timeline"
+)
+
+// match makes incidents of the kept events.
+func (a *analyst) match() {
+	for _, e := range a.t.Events {
+		if e.Quoting {
+			continue
+		}
+		if e.Kind == forensics.KindTraceback {
+			a.matchTrace(e)
+			continue
+		}
+		if len(e.Hits) > 0 {
+			if sig, hit := a.bestHit(e, e.Hits); sig != nil {
+				a.addMatch(e, sig, forensics.Quote{Pos: hit.Pos, Text: hit.Text}, e.Text)
+			}
+		}
+	}
+}
+
+// writerOf returns the role of the process that wrote an event, as far as known.
+func (a *analyst) writerOf(e *timeline.Event) forensics.Role {
+	if e.Proc.Role != "" {
+		return e.Proc.Role
+	}
+	return a.t.Run.Sources[e.Pos.Source].Role
+}
+
+// fits reports whether a signature's scope covers an event.
+func (a *analyst) fits(sig *signatures.Signature, e *timeline.Event) bool {
+	writer := a.writerOf(e)
+	if len(sig.In) > 0 && writer != "" && !slices.Contains(sig.In, string(writer)) {
+		return false
+	}
+	if len(sig.Engine) > 0 && a.t.Engine != "" && !slices.Contains(sig.Engine, a.t.Engine) {
+		return false
+	}
+	if writer == forensics.RoleServer || writer == "" {
+		switch sig.Phase {
+		case "launch":
+			return !e.Serving
+		case "serving":
+			return e.Serving || e.Life < 0
+		}
+	}
+	return true
+}
+
+// classOf returns the class that a match of sig has at an event.
+func (a *analyst) classOf(sig *signatures.Signature, e *timeline.Event) string {
+	writer := a.writerOf(e)
+	if writer == forensics.RoleClient && sig.ClassInClient != "" {
+		return sig.ClassInClient
+	}
+	if sig.ClassAtLaunch != "" && !e.Serving && writer != forensics.RoleClient && writer != forensics.RoleKernel && !a.readySource(e) {
+		return sig.ClassAtLaunch
+	}
+	return sig.Class
+}
+
+// readySource reports whether the event is of no life, while the source's lives
+// were ready: lines that no life claims count for the server next to them.
+func (a *analyst) readySource(e *timeline.Event) bool {
+	if e.Life >= 0 {
+		return false
+	}
+	return a.life != nil && a.life.IsReady()
+}
+
+// roleOrder ranks roles when signatures of one layer match the same line.
+var roleOrder = map[signatures.Role]int{
+	signatures.Cause: 0, signatures.Symptom: 1, signatures.Confirmation: 2, signatures.Advice: 3, signatures.Benign: 4,
+}
+
+// better reports whether s says more about a line than o: the lower layer, then
+// the stronger role; advice and benign lines silence what is no more specific.
+func better(s, o *signatures.Signature) bool {
+	if o == nil {
+		return true
+	}
+	mute := func(x *signatures.Signature) bool { return x.Role == signatures.Advice || x.Role == signatures.Benign }
+	if mute(s) != mute(o) {
+		if mute(s) {
+			return s.LayerNo() <= o.LayerNo()
+		}
+		return s.LayerNo() < o.LayerNo()
+	}
+	if s.LayerNo() != o.LayerNo() {
+		return s.LayerNo() < o.LayerNo()
+	}
+	if roleOrder[s.Role] != roleOrder[o.Role] {
+		return roleOrder[s.Role] < roleOrder[o.Role]
+	}
+	return s.ID < o.ID
+}
+
+// bestHit returns the most telling signature among the hits of an event.
+func (a *analyst) bestHit(e *timeline.Event, hits []forensics.Hit) (*signatures.Signature, forensics.Hit) {
+	var best *signatures.Signature
+	var at forensics.Hit
+	for _, h := range hits {
+		sig := a.set.Sigs[h.Sig]
+		if sig.HasFrame() || !a.fits(sig, e) {
+			continue
+		}
+		if better(sig, best) {
+			best, at = sig, h
+		}
+	}
+	return best, at
+}
+
+// flat lists the exceptions of a trace, root first, members of groups included.
+func flat(tr *forensics.Trace) []*forensics.Exception {
+	var out []*forensics.Exception
+	root := tr.Root()
+	if root != nil {
+		out = append(out, root)
+	}
+	var walk func(tr *forensics.Trace)
+	walk = func(tr *forensics.Trace) {
+		for i := range tr.Chain {
+			x := &tr.Chain[i]
+			for g := range x.Group {
+				walk(&x.Group[g])
+			}
+			if x != root {
+				out = append(out, x)
+			}
+		}
+	}
+	walk(tr)
+	return out
+}
+
+// frameKeys returns all frames of a trace in the form that signatures match.
+func frameKeys(tr *forensics.Trace) []string {
+	var keys []string
+	for _, x := range flat(tr) {
+		for _, f := range x.Frames {
+			keys = append(keys, f.File+":"+f.Func)
+		}
+	}
+	return keys
+}
+
+// excText is the text that exception patterns are searched in.
+func excText(x *forensics.Exception) string {
+	if x.Message == "" {
+		return x.Type
+	}
+	return x.Type + ": " + x.Message
+}
+
+// matchTrace finds the signature that says most about a traceback.
+func (a *analyst) matchTrace(e *timeline.Event) {
+	tr := e.Trace
+	frames := frameKeys(tr)
+	var best *signatures.Signature
+	var quote forensics.Quote
+	var text string
+	var nums []int
+	for _, x := range flat(tr) {
+		nums = a.set.MatchException(excText(x), frames, nums[:0])
+		for _, n := range nums {
+			if sig := a.set.Sigs[n]; a.fits(sig, e) && better(sig, best) {
+				best, quote, text = sig, forensics.Quote{Pos: x.Pos, Text: x.Text}, excText(x)
+			}
+		}
+	}
+	for _, h := range e.Hits {
+		sig := a.set.Sigs[h.Sig]
+		if a.fits(sig, e) && sig.FrameOK(frames) && better(sig, best) {
+			best, quote, text = sig, forensics.Quote{Pos: h.Pos, Text: h.Text}, h.Text
+		}
+	}
+	if best == nil {
+		a.unknownTrace(e)
+		return
+	}
+	in := a.addMatch(e, best, quote, text)
+	if in != nil {
+		in.Ranks = mergeRanks(in.Ranks, tr.Ranks)
+		if best.LayerNo() == signatures.Fallback {
+			in.Fingerprint = fingerprint(tr)
+		}
+	}
+}
+
+func mergeRanks(have, more []string) []string {
+	for _, r := range more {
+		if !slices.Contains(have, r) {
+			have = append(have, r)
+		}
+	}
+	return have
+}
+
+// addMatch makes an incident of a match, or counts it to the one already there
+// of the same signature, writer and life. Advice and benign lines make none.
+func (a *analyst) addMatch(e *timeline.Event, sig *signatures.Signature, q forensics.Quote, text string) *incident {
+	if sig.Role == signatures.Advice || sig.Role == signatures.Benign {
+		return nil
+	}
+	class, writer := a.classOf(sig, e), a.writerOf(e)
+	for _, in := range a.incidents {
+		if in.Signature == sig.ID && in.Class == class && in.writer == writer && in.life == e.Life && in.ev.Pos.Source == e.Pos.Source {
+			in.Count += e.Count
+			in.line = max(in.line, e.Last.Line)
+			if e.Proc.Rank != "" {
+				in.Ranks = mergeRanks(in.Ranks, []string{e.Proc.Rank})
+			}
+			if len(in.Evidence) < 4 {
+				in.Evidence = append(in.Evidence, q)
+			}
+			return in
+		}
+	}
+	in := a.newIncident(e, class, q)
+	in.Signature, in.role, in.layer, in.weak = sig.ID, sig.Role, sig.LayerNo(), sig.Weak
+	caps := sig.Captures(text)
+	in.Title = expand(sig.Title, caps)
+	in.Detail = expand(strings.TrimSpace(sig.Means), caps)
+	in.Remedy = expand(strings.TrimSpace(sig.Fix), caps)
+	in.References, in.Affected, in.Fixed = sig.Refs, sig.Affected, sig.Fixed
+	if ms := caps["ran_ms"]; ms != "" {
+		in.when -= millis(ms)
+	}
+	return a.add(in)
+}
+
+func (a *analyst) newIncident(e *timeline.Event, class string, q forensics.Quote) *incident {
+	in := &incident{
+		ev: e, source: e.Pos.Source, line: max(e.Last.Line, e.Pos.Line), when: e.When, life: e.Life, serving: e.Serving, writer: a.writerOf(e),
+	}
+	in.Class, in.Proc, in.When, in.Count = class, e.Proc, e.When, e.Count
+	in.Evidence = []forensics.Quote{q}
+	if e.Proc.Rank != "" {
+		in.Ranks = []string{e.Proc.Rank}
+	}
+	return in
+}
+
+// expand replaces {name} by the capture of that name.
+func expand(s string, caps map[string]string) string {
+	if !strings.Contains(s, "{") {
+		return s
+	}
+	for k, v := range caps {
+		s = strings.ReplaceAll(s, "{"+k+"}", v)
+	}
+	return s
+}
+
+func millis(s string) int64 {
+	var n int64
+	if _, err := fmt.Sscanf(s, "%d", &n); err != nil {
+		return 0
+	}
+	return n * 1e6
+}
+
+// stageClass is the class of an unnamed exception by the launch phase it broke
+// (taxonomy, border lines).
+var stageClass = map[string]string{
+	forensics.PhaseStart:       "launch.bad-arguments",
+	forensics.PhaseDistributed: "launch.distributed-init",
+	forensics.PhaseWeights:     "launch.unsupported-model",
+	forensics.PhaseKVCache:     "launch.insufficient-gpu-memory",
+	forensics.PhaseCompile:     "launch.jit-compile",
+	forensics.PhaseCapture:     "launch.cuda-graph-capture",
+	forensics.PhaseHTTP:        "launch.unsupported-hardware",
+	forensics.PhaseWarmup:      "launch.unsupported-hardware",
+}
+
+// unknownTrace makes an incident of an exception that no signature knows: by
+// launch stage before readiness, else as a bug of the engine.
+func (a *analyst) unknownTrace(e *timeline.Event) {
+	x := e.Trace.Root()
+	if x == nil {
+		return
+	}
+	class := "runtime.scheduler-bug"
+	writer := a.writerOf(e)
+	switch {
+	case writer == forensics.RoleClient:
+		class = "client.setup"
+	case writer == forensics.RoleServer && e.Life >= 0 && !e.Serving:
+		class = a.stageOf(e)
+	case writer == forensics.RoleShell || writer == forensics.RoleScheduler || writer == forensics.RoleKernel || writer == forensics.RoleGPU:
+		return
+	}
+	in := a.newIncident(e, class, forensics.Quote{Pos: x.Pos, Text: x.Text})
+	in.Signature, in.role, in.layer = "unknown.exception", signatures.Cause, signatures.Fallback
+	in.Title = "Unhandled " + x.BaseType()
+	in.Detail = "No signature knows this exception" + whereOf(e.Trace) + "."
+	in.Remedy = "Search the engine's issues for the exception text; group equal failures by the fingerprint."
+	in.Fingerprint = fingerprint(e.Trace)
+	in.Ranks = mergeRanks(in.Ranks, e.Trace.Ranks)
+	a.add(in)
+}
+
+func whereOf(tr *forensics.Trace) string {
+	if f := ownFrame(tr); f != nil {
+		return fmt.Sprintf("; it was raised in %s (%s)", f.Func, shortPath(f.File))
+	}
+	return ""
+}
+
+func (a *analyst) stageOf(e *timeline.Event) string {
+	l := &a.t.Lives[e.Life]
+	stage := forensics.PhaseStart
+	for _, p := range l.Phases {
+		if p.At.Pos.Before(e.Pos) && stageClass[p.Name] != "" {
+			stage = p.Name
+		}
+	}
+	return stageClass[stage]
+}

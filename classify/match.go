@@ -101,7 +101,10 @@ func better(s, o *signatures.Signature) bool {
 	if roleOrder[s.Role] != roleOrder[o.Role] {
 		return roleOrder[s.Role] < roleOrder[o.Role]
 	}
-	return s.ID < o.ID
+	if s.File != o.File {
+		return s.File < o.File
+	}
+	return s.LineNo < o.LineNo // packs list the most exact first
 }
 
 // bestHit returns the most telling signature among the hits of an event.

@@ -57,6 +57,11 @@ var relations = []relation{
 		slack: 10 * time.Second, how: "the engine's fault came first",
 	},
 	{
+		cause:  []string{"gpu.mmu-fault"},
+		effect: []string{"runtime.collective", "runtime.hang", "runtime.unknown-exit", "runtime.segfault", "runtime.disaggregation", "launch.distributed-init"},
+		slack:  2 * time.Second, how: "a GPU's work had been stopped by a fault",
+	},
+	{
 		cause:  []string{"runtime.disaggregation", "runtime.collective", "runtime.segfault", "runtime.hang", "runtime.tokenizer"},
 		effect: []string{"runtime.*", "gpu.mmu-fault", "host.killed"},
 		slack:  2 * time.Second, how: "it came first",
@@ -113,7 +118,7 @@ func (a *analyst) explains(c, e *incident) (string, bool) {
 		if r.sameLife && c.life != e.life {
 			continue
 		}
-		if c.Class == e.Class && !a.before(c, e) {
+		if (c.Class == e.Class || covers(r.cause, e.Class) && covers(r.effect, c.Class)) && !a.before(c, e) {
 			continue
 		}
 		if a.tooLate(c, e, r.slack) {

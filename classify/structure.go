@@ -214,8 +214,7 @@ func (a *analyst) rejectStale(l *timeline.Life) {
 // filtered notes points whose output went through a filter that could have hidden
 // what happened.
 func (a *analyst) filtered() {
-	for i := range a.t.Points {
-		p := &a.t.Points[i]
+	for _, p := range a.points() {
 		planned := p.Params["planned_output_tokens"] != "" || p.Params["planned_input_tokens"] != ""
 		noSummary := len(p.Metrics) == 0 && (p.Status == timeline.PointDied || p.Status == timeline.PointUnknown || p.Status == timeline.PointNeverStarted)
 		if !noSummary || p.Error.Pos.Line > 0 || !(p.Filtered != "" || planned && p.Client == "" && p.Params["backend"] == "") {
@@ -236,8 +235,7 @@ func (a *analyst) filtered() {
 // clientPoints makes symptoms of points that did not come through and whose
 // files name no reason.
 func (a *analyst) clientPoints() {
-	for i := range a.t.Points {
-		p := &a.t.Points[i]
+	for _, p := range a.points() {
 		switch {
 		case p.Status == timeline.PointPartial && !a.has("client.*"):
 			class, title := "client.http-error", fmt.Sprintf("%d requests failed", p.Failed)
@@ -289,8 +287,8 @@ func (a *analyst) lifeEnd() {
 // endedWell reports whether the run's results say that all went well.
 func (a *analyst) endedWell() bool {
 	n := 0
-	for i := range a.t.Points {
-		switch a.t.Points[i].Status {
+	for _, p := range a.points() {
+		switch p.Status {
 		case timeline.PointCompleted:
 			n++
 		case timeline.PointUnknown:
@@ -323,15 +321,14 @@ func (a *analyst) orderlyStop(l *timeline.Life) {
 
 // cutRecord judges a log that just stops.
 func (a *analyst) cutRecord(l *timeline.Life) {
-	last := a.lastEventOf(l)
-	if !l.IsReady() && a.gaveUp() {
+	if !l.IsReady() && a.gaveUp() || a.hasSymptom("runtime.*", "client.timeout", "host.*", "gpu.*") {
 		return
 	}
 	detail := "The record stops while the server was working, and holds no cause."
 	if !l.IsReady() {
 		detail = "The record stops while the server was starting, and holds no cause."
 	}
-	in := a.rule("truncated", "evidence.truncated", "The server's log just stops", detail, last)
+	in := a.rule("truncated", "evidence.truncated", "The server's log just stops", detail, l.Last)
 	in.life, in.serving, in.layer = a.lifeNo, l.IsReady(), signatures.Fallback
 	in.Remedy = "Get the rest of the log, the kernel log and the exit status; the end of the record is not the cause."
 }
@@ -339,8 +336,7 @@ func (a *analyst) cutRecord(l *timeline.Life) {
 // gaveUp reports whether a harness or client stopped waiting for a server that
 // was still loading, and makes the incident.
 func (a *analyst) gaveUp() bool {
-	for i := range a.t.Points {
-		p := &a.t.Points[i]
+	for _, p := range a.points() {
 		if p.Status != timeline.PointNeverStarted {
 			continue
 		}
@@ -357,15 +353,23 @@ func (a *analyst) gaveUp() bool {
 	return false
 }
 
-func (a *analyst) lastEventOf(l *timeline.Life) forensics.Quote {
-	var q forensics.Quote
-	for _, e := range a.t.Events {
-		if e.Pos.Source == l.Source && q.Pos.Before(e.Pos) {
-			q = e.Quote()
+// hasSymptom reports whether a consequence of one of the classes is on record.
+func (a *analyst) hasSymptom(classes ...string) bool {
+	for _, in := range a.incidents {
+		if in.role == signatures.Symptom && !in.weak && covers(classes, in.Class) && !a.earlier(in) {
+			return true
 		}
 	}
-	if q.Text == "" {
-		return l.First
+	return false
+}
+
+// points returns the points of the run under study.
+func (a *analyst) points() []*timeline.Point {
+	var out []*timeline.Point
+	for i := range a.t.Points {
+		if !a.t.Points[i].Earlier {
+			out = append(out, &a.t.Points[i])
+		}
 	}
-	return q
+	return out
 }

@@ -88,8 +88,8 @@ func (a *analyst) earliest(list []*incident) *incident {
 // fail under it.
 func (a *analyst) fine() bool {
 	done := 0
-	for i := range a.t.Points {
-		switch a.t.Points[i].Status {
+	for _, p := range a.points() {
+		switch p.Status {
 		case timeline.PointCompleted:
 			done++
 		case timeline.PointUnknown:
@@ -125,14 +125,14 @@ func (a *analyst) worstPerf() *incident {
 func (a *analyst) okay() *incident {
 	in := &incident{structural: true, role: signatures.Cause, layer: signatures.Family, life: a.lifeNo}
 	in.Class, in.Signature, in.Title, in.Count = "ok", "rule.ok", "The run finished and all requests were served", 1
-	for i := range a.t.Points {
-		if p := &a.t.Points[i]; p.Status == timeline.PointCompleted && len(in.Evidence) < 8 {
+	for _, p := range a.points() {
+		if p.Status == timeline.PointCompleted && len(in.Evidence) < 8 {
 			in.Evidence = append(in.Evidence, p.EndAt)
 		}
 	}
 	if len(in.Evidence) == 0 && a.life != nil {
 		in.Title = "The server worked and ended in order"
-		in.Evidence = append(in.Evidence, a.lastEventOf(a.life))
+		in.Evidence = append(in.Evidence, a.life.Last)
 	}
 	return in
 }
@@ -174,8 +174,7 @@ func (a *analyst) outcome(root *incident) forensics.Outcome {
 		return forensics.Inconclusive
 	}
 	served, failed, lost := 0, 0, 0
-	for i := range a.t.Points {
-		p := &a.t.Points[i]
+	for _, p := range a.points() {
 		switch p.Status {
 		case timeline.PointCompleted:
 			served++

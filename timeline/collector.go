@@ -36,8 +36,9 @@ type Collector struct {
 	served    map[int]int // life -> successful requests
 	gpus      []*GPU
 	truncated bool
-	firstLine forensics.Quote
-	lastLine  forensics.Quote
+	// lastPos and lastRaw are the last line that carried an event.
+	lastPos forensics.Pos
+	lastRaw []byte
 }
 
 type seriesKey struct{ name, label string }
@@ -60,8 +61,8 @@ func (c *Collector) Sink(e *forensics.Event) {
 	if !e.Stamp.IsZero() {
 		c.tick(e.Stamp)
 	}
-	if c.firstLine.Pos.Line == 0 {
-		c.firstLine = cloneQuote(e)
+	if c.lastPos.Before(e.Pos) || len(c.lastRaw) == 0 {
+		c.lastPos, c.lastRaw = e.Pos, append(c.lastRaw[:0], e.Raw...)
 	}
 	switch e.Kind {
 	case forensics.KindMark:
@@ -121,7 +122,7 @@ func betterClock(a, b forensics.ClockKind) bool {
 
 func (c *Collector) mark(e *forensics.Event) {
 	if l := c.life(e); l != nil {
-		l.Last = forensics.Quote{Pos: e.Pos}
+		l.Last.Pos = e.Pos
 	}
 }
 
@@ -232,6 +233,9 @@ func (c *Collector) foldTrace(kept *Event, e *forensics.Event) {
 
 // finish returns the kept events, the rings' included.
 func (c *Collector) finish() []*Event {
+	if n := len(c.lives); n > 0 {
+		c.lives[n-1].Last = forensics.Quote{Pos: c.lastPos, Text: string(c.lastRaw)}
+	}
 	for _, f := range c.folds {
 		c.events = append(c.events, f.ring...)
 		f.ring = nil

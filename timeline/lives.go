@@ -102,10 +102,13 @@ func (c *Collector) ensureLife(e *forensics.Event, anew bool) *Life {
 		if e.Format != "" {
 			l.Engine = engineOf(e.Format)
 		}
+		if n := len(c.lives); n > 0 {
+			c.lives[n-1].Last.Text = string(c.lastRaw)
+		}
 		c.lives = append(c.lives, l)
 	}
 	l := c.lives[len(c.lives)-1]
-	l.Last = forensics.Quote{Pos: e.Pos}
+	l.Last.Pos = e.Pos
 	return l
 }
 

@@ -12,6 +12,7 @@ import (
 // server's clock.
 func (t *Timeline) settlePoints() {
 	l := t.LastLife()
+	defer t.markEarlier()
 	died := l != nil && l.Stop == "died" && l.IsReady() || l != nil && l.IsReady() && t.fatalIn(l)
 	dead := false
 	for i := range t.Points {
@@ -148,4 +149,41 @@ func (t *Timeline) busySpans(source int) []busy {
 		return out
 	}
 	return nil
+}
+
+// markEarlier finds the points of earlier runs: a point that failed and was run
+// again with success, and, if a server died in between, all points before it.
+func (t *Timeline) markEarlier() {
+	restarted := 0
+	for i := range t.Lives {
+		if !t.Lives[i].Stale {
+			restarted++
+		}
+	}
+	for i := len(t.Points) - 1; i >= 0; i-- {
+		p := &t.Points[i]
+		if p.Status == PointCompleted || !t.ranAgain(i) {
+			continue
+		}
+		p.Earlier = true
+		if restarted > 1 {
+			for k := range t.Points[:i] {
+				t.Points[k].Earlier = true
+			}
+			return
+		}
+	}
+}
+
+// ranAgain reports whether a later point with the same load was served.
+func (t *Timeline) ranAgain(i int) bool {
+	p := &t.Points[i]
+	for k := i + 1; k < len(t.Points); k++ {
+		q := &t.Points[k]
+		if q.Status == PointCompleted && q.MaxConcurrency == p.MaxConcurrency && q.RequestRate == p.RequestRate &&
+			(p.NumPrompts == 0 || q.NumPrompts == 0 || p.NumPrompts == q.NumPrompts) {
+			return true
+		}
+	}
+	return false
 }

@@ -145,6 +145,9 @@ type Point struct {
 	Error forensics.Quote
 	// Order is the position in the order run.
 	Order int
+	// Earlier is true for points of a run before the one under study: they
+	// failed and were run again, or an earlier server served them.
+	Earlier bool
 }
 
 // GPU is what is known of one device.

@@ -82,13 +82,17 @@ var roleOrder = map[signatures.Role]int{
 	signatures.Cause: 0, signatures.Symptom: 1, signatures.Confirmation: 2, signatures.Advice: 3, signatures.Benign: 4,
 }
 
+// mute reports whether a signature marks text that is no evidence.
+func mute(s *signatures.Signature) bool {
+	return s.Role == signatures.Advice || s.Role == signatures.Benign
+}
+
 // better reports whether s says more about a line than o: the lower layer, then
 // the stronger role; advice and benign lines silence what is no more specific.
 func better(s, o *signatures.Signature) bool {
 	if o == nil {
 		return true
 	}
-	mute := func(x *signatures.Signature) bool { return x.Role == signatures.Advice || x.Role == signatures.Benign }
 	if mute(s) != mute(o) {
 		if mute(s) {
 			return s.LayerNo() <= o.LayerNo()
@@ -165,39 +169,86 @@ func excText(x *forensics.Exception) string {
 	return x.Type + ": " + x.Message
 }
 
-// matchTrace finds the signature that says most about a traceback.
-func (a *analyst) matchTrace(e *timeline.Event) {
-	tr := e.Trace
-	frames := frameKeys(tr)
-	var best *signatures.Signature
-	var quote forensics.Quote
-	var text string
+// traceMatch is the best signature at one line of a traceback.
+type traceMatch struct {
+	sig   *signatures.Signature
+	quote forensics.Quote
+	text  string
+}
+
+// traceMatches returns the most telling signature of every line of a traceback
+// that one matches: exceptions, root first, then the lines of their messages.
+// Advice under an exception silences its own line only.
+func (a *analyst) traceMatches(e *timeline.Event) []traceMatch {
+	frames := frameKeys(e.Trace)
+	var list []traceMatch
+	offer := func(sig *signatures.Signature, q forensics.Quote, text string) {
+		for i := range list {
+			if list[i].quote.Pos.Line == q.Pos.Line {
+				if better(sig, list[i].sig) {
+					list[i] = traceMatch{sig, q, text}
+				}
+				return
+			}
+		}
+		list = append(list, traceMatch{sig, q, text})
+	}
 	var nums []int
-	for _, x := range flat(tr) {
+	for _, x := range flat(e.Trace) {
 		nums = a.set.MatchException(excText(x), frames, nums[:0])
 		for _, n := range nums {
-			if sig := a.set.Sigs[n]; a.fits(sig, e) && better(sig, best) {
-				best, quote, text = sig, forensics.Quote{Pos: x.Pos, Text: x.Text}, excText(x)
+			if sig := a.set.Sigs[n]; a.fits(sig, e) {
+				offer(sig, forensics.Quote{Pos: x.Pos, Text: x.Text}, excText(x))
 			}
 		}
 	}
 	for _, h := range e.Hits {
-		sig := a.set.Sigs[h.Sig]
-		if a.fits(sig, e) && sig.FrameOK(frames) && better(sig, best) {
-			best, quote, text = sig, forensics.Quote{Pos: h.Pos, Text: h.Text}, h.Text
+		if sig := a.set.Sigs[h.Sig]; a.fits(sig, e) && sig.FrameOK(frames) {
+			offer(sig, forensics.Quote{Pos: h.Pos, Text: h.Text}, h.Text)
+		}
+	}
+	return list
+}
+
+// matchTrace makes an incident of the most specific match of a traceback; of
+// equally specific ones the root exception's, which comes first.
+func (a *analyst) matchTrace(e *timeline.Event) {
+	var best *traceMatch
+	list := a.traceMatches(e)
+	for i := range list {
+		m := &list[i]
+		if mute(m.sig) {
+			continue
+		}
+		if best == nil || m.sig.LayerNo() < best.sig.LayerNo() || m.sig.LayerNo() == best.sig.LayerNo() && roleOrder[m.sig.Role] < roleOrder[best.sig.Role] {
+			best = m
 		}
 	}
 	if best == nil {
-		a.unknownTrace(e)
+		if len(list) == 0 || !mutesRoot(list, e.Trace) {
+			a.unknownTrace(e)
+		}
 		return
 	}
-	in := a.addMatch(e, best, quote, text)
+	in := a.addMatch(e, best.sig, best.quote, best.text)
 	if in != nil {
-		in.Ranks = mergeRanks(in.Ranks, tr.Ranks)
-		if best.LayerNo() == signatures.Fallback {
-			in.Fingerprint = fingerprint(tr)
+		in.Ranks = mergeRanks(in.Ranks, e.Trace.Ranks)
+		if best.sig.LayerNo() == signatures.Fallback {
+			in.Fingerprint = fingerprint(e.Trace)
 		}
 	}
+}
+
+// mutesRoot reports whether advice or a benign signature matches the exception
+// that explains the traceback: then it is no failure.
+func mutesRoot(list []traceMatch, tr *forensics.Trace) bool {
+	root := tr.Root()
+	for _, m := range list {
+		if root != nil && m.quote.Pos.Line == root.Pos.Line {
+			return true
+		}
+	}
+	return false
 }
 
 func mergeRanks(have, more []string) []string {

@@ -43,17 +43,21 @@ type line struct {
 	wrapped bool
 	hits    []forensics.Hit
 	damaged bool
-	indent  int
+	// repeats is how often Ray says that the line was "repeated".
+	repeats int
+	// quoting is true for lines that repeat foreign text.
+	quoting bool
+	names   *interner
+	wrap    *wrappers
 }
 
 // dated reports whether the line carries a stamp of its own logger.
 func (l *line) dated() bool { return l.style != styleNone && l.style != styleUvicorn }
 
 // peel removes the prefixes of loggers and launchers from l.text, outermost
-// first, and records what they say. Each kind is removed at most once, at most
-// four in all.
+// first, and records what they say: at most six.
 func (l *line) peel() {
-	for range 4 {
+	for range 6 {
 		if len(l.text) == 0 || !l.peelOne() {
 			return
 		}
@@ -61,6 +65,9 @@ func (l *line) peel() {
 }
 
 func (l *line) peelOne() bool {
+	if l.style == styleNone && l.peelWrapper() {
+		return true
+	}
 	switch c := l.text[0]; {
 	case c == '[':
 		return l.peelBracket()
@@ -69,7 +76,7 @@ func (l *line) peelOne() bool {
 	case c >= '0' && c <= '9':
 		return l.peelDate()
 	case c >= 'A' && c <= 'Z' && l.style == styleNone:
-		return l.peelLevel() || l.peelGlog(l.text, 0) || l.peelSyslog() || l.peelNCCL()
+		return l.peelLevel() || l.peelGlog(l.text) || l.peelSyslog() || l.peelNCCL()
 	case l.style == styleNone || l.style == styleSGLang:
 		return l.peelNCCL()
 	}
@@ -82,20 +89,18 @@ func (l *line) peelBracket() bool {
 		if st, n := dateTime(b[1:]); n > 0 {
 			return l.peelSGLang(st, n+1)
 		}
+		if _, _, n := clockTime(b[1:]); n > 0 {
+			// SGLang of 2024 printed no date.
+			return l.peelSGLang(forensics.Stamp{}, n+1)
+		}
 		if l.peelDmesg() || l.peelTRT() {
 			return true
 		}
 	}
-	if bytes.HasPrefix(b, []byte("[rank")) {
-		i := bytes.IndexByte(b, ']')
-		if i > 5 && i+1 < len(b) && b[i+1] == ':' && digits(b, 5, i-5) >= 0 {
-			l.key = string(b[:i+2])
-			l.proc.Rank = string(b[1:i])
-			l.text = trimOne(b[i+2:])
-			return true
-		}
+	if l.peelRank() {
+		return true
 	}
-	if l.style != styleC10 && len(b) > 8 && bytes.IndexByte([]byte("IWEF"), b[1]) >= 0 && digits(b, 2, 1) >= 0 {
+	if l.style != styleC10 && len(b) > 8 && (b[1] == 'I' || b[1] == 'W' || b[1] == 'E' || b[1] == 'F') && (b[2] == ' ' || digits(b, 2, 1) >= 0) {
 		return l.peelC10()
 	}
 	if rest, ok := bytes.CutPrefix(b, []byte("[Router (Rust)] ")); ok {
@@ -103,6 +108,26 @@ func (l *line) peelBracket() bool {
 		return true
 	}
 	return false
+}
+
+// peelRank reads torch's "[rank1]:" and torchrun's "[default1]:".
+func (l *line) peelRank() bool {
+	b := l.text
+	i := 1
+	for i < len(b) && i < 16 && b[i] >= 'a' && b[i] <= 'z' {
+		i++
+	}
+	j := i
+	for j < len(b) && j < i+5 && b[j] >= '0' && b[j] <= '9' {
+		j++
+	}
+	if i == 1 || j == i || j+1 >= len(b) || b[j] != ']' || b[j+1] != ':' {
+		return false
+	}
+	l.addKey(b[:j+2])
+	l.proc.Rank = l.names.get(b[1:j])
+	l.text = trimOne(b[j+2:])
+	return true
 }
 
 func trimOne(b []byte) []byte {
@@ -123,8 +148,9 @@ func (l *line) peelSGLang(st forensics.Stamp, n int) bool {
 	if !isRanks(ranks) {
 		return false
 	}
-	l.stamp, l.style = st, styleSGLang
-	l.proc.Rank = string(ranks)
+	l.style = styleSGLang
+	l.setStamp(st)
+	l.proc.Rank = l.names.get(ranks)
 	l.text = trimOne(b[n+i+1:])
 	l.peelSGLangLevel()
 	return true
@@ -225,7 +251,8 @@ func (l *line) peelLevel() bool {
 	if bytes.IndexByte(loc, ':') < 0 {
 		return false
 	}
-	l.level, l.stamp, l.style, l.loc = lv, st, styleVLLM, loc
+	l.level, l.style, l.loc = lv, styleVLLM, loc
+	l.setStamp(st)
 	l.text = trimOne(rest[i+1:])
 	return true
 }
@@ -234,8 +261,8 @@ func (l *line) peelLevel() bool {
 func (l *line) peelParen() bool {
 	b := l.text
 	p := bytes.Index(b[:min(len(b), 120)], []byte(" pid="))
-	if p < 2 || l.key != "" && l.proc.PID != 0 && l.proc.Name != "" && !isRayName(l.proc.Name) {
-		return false
+	if p < 2 {
+		return l.peelRaylet()
 	}
 	i := p + 5
 	pid := 0
@@ -249,43 +276,82 @@ func (l *line) peelParen() bool {
 		if j < 0 {
 			return false
 		}
-		host = string(b[i+5 : i+j])
+		host = l.names.get(b[i+5 : i+j])
 		i += j
 	}
 	if i >= len(b) || b[i] != ')' || pid == 0 {
 		return false
 	}
-	name := string(b[1:p])
-	l.key = string(b[:i+1])
-	l.proc.Name, l.proc.PID, l.proc.Rank = name, pid, rankOfName(name)
+	name := b[1:p]
+	if k := bytes.IndexByte(name, '('); k > 0 {
+		name = name[:k] // Ray: "(run(RayWorker) pid=1)"
+	}
+	l.addKey(b[:i+1])
+	l.proc.Name, l.proc.PID = l.names.get(name), pid
+	if rank := l.rankOfName(name); rank != "" {
+		l.proc.Rank = rank
+	}
 	if host != "" {
 		l.proc.Host = host
 	}
 	l.text = trimOne(b[i+1:])
+	l.peelRepeats()
 	return true
 }
 
-func isRayName(name string) bool {
-	return bytes.Contains([]byte(name), []byte("Ray")) || bytes.Contains([]byte(name), []byte("("))
+// peelRaylet removes "(raylet) " and "(raylet, ip=10.0.0.2) " of Ray.
+func (l *line) peelRaylet() bool {
+	if !bytes.HasPrefix(l.text, []byte("(raylet")) {
+		return false
+	}
+	i := bytes.IndexByte(l.text, ')')
+	if i < 0 || i > 60 {
+		return false
+	}
+	l.addKey(l.text[:i+1])
+	l.proc.Name = "raylet"
+	l.text = trimOne(l.text[i+1:])
+	return true
+}
+
+// peelRepeats removes Ray's " [repeated 3x across cluster]".
+func (l *line) peelRepeats() {
+	t := bytes.TrimRight(l.text, " ")
+	if !bytes.HasSuffix(t, []byte("x across cluster]")) {
+		return
+	}
+	i := bytes.LastIndex(t, []byte(" [repeated "))
+	if i < 0 {
+		return
+	}
+	if n := digits(t, i+11, len(t)-i-11-len("x across cluster]")); n > 0 && n < 1e6 {
+		l.repeats, l.text = n, t[:i]
+	}
 }
 
 // rankOfName takes the rank out of "Worker_TP0_EP0", "VllmWorker rank=4",
 // "EngineCore_DP0".
-func rankOfName(name string) string {
-	b := []byte(name)
-	if i := bytes.Index(b, []byte("rank=")); i >= 0 {
-		return "rank" + name[i+5:]
+func (l *line) rankOfName(name []byte) string {
+	var buf [64]byte
+	if i := bytes.Index(name, []byte("rank=")); i >= 0 {
+		return l.names.get(append(append(buf[:0], "rank"...), name[i+5:]...))
 	}
-	out := ""
-	for _, part := range bytes.FieldsFunc(b, func(r rune) bool { return r == '_' || r == ' ' }) {
-		if isRanks(part) {
-			if out != "" {
-				out += " "
+	out := buf[:0]
+	for len(name) > 0 {
+		part := name
+		if i := bytes.IndexAny(name, "_ "); i >= 0 {
+			part, name = name[:i], name[i+1:]
+		} else {
+			name = nil
+		}
+		if len(part) > 0 && isRanks(part) {
+			if len(out) > 0 {
+				out = append(out, ' ')
 			}
-			out += string(part)
+			out = append(out, part...)
 		}
 	}
-	return out
+	return l.names.get(out)
 }
 
 // peelC10 reads torch's C++ logger: "[E1130 22:03:15.410365793 file.cpp:2119] ".
@@ -299,10 +365,12 @@ func (l *line) peelC10() bool {
 	if i := bytes.IndexByte(b, ' '); i > 0 && i < end {
 		md := digits(b, 2, i-2)
 		if st, n := yearlessStamp(md/100, md%100, b[i+1:]); md > 100 && n > 0 {
-			l.stamp = st
+			l.setStamp(st)
 			l.loc = bytes.TrimSpace(b[i+1+n : end])
 		} else if !bytes.Contains(b[:end], []byte(".cpp:")) {
 			return false
+		} else {
+			l.loc = b[i+1 : end]
 		}
 	}
 	l.level, l.style = levelOfLetter(b[1]), styleC10
@@ -322,8 +390,11 @@ func levelOfLetter(c byte) forensics.Level {
 	return forensics.LevelInfo
 }
 
+// maxPID is the largest process id of a 64-bit Linux (PID_MAX_LIMIT).
+const maxPID = 1 << 22
+
 // peelGlog reads "E0325 20:57:27.620000 2606 site-packages/api.py:869] ".
-func (l *line) peelGlog(b []byte, from int) bool {
+func (l *line) peelGlog(b []byte) bool {
 	if len(b) < 22 || bytes.IndexByte([]byte("IWEF"), b[0]) < 0 {
 		return false
 	}
@@ -345,10 +416,12 @@ func (l *line) peelGlog(b []byte, from int) bool {
 			st.Nanos = d*nsPerDay + st.Nanos%nsPerDay
 		}
 	}
-	l.stamp, l.level, l.style = st, levelOfLetter(b[0]), styleGlog
+	l.level, l.style = levelOfLetter(b[0]), styleGlog
+	l.setStamp(st)
 	rest := bytes.Fields(b[i+1+n : end])
 	if len(rest) > 1 {
-		if pid := digits(rest[0], 0, len(rest[0])); pid > 0 {
+		// Old loggers print pthread's id, which is no process id.
+		if pid := digits(rest[0], 0, len(rest[0])); pid > 0 && pid <= maxPID {
 			l.proc.PID = pid
 		}
 	}
@@ -356,7 +429,6 @@ func (l *line) peelGlog(b []byte, from int) bool {
 		l.loc = rest[len(rest)-1]
 	}
 	l.text = trimOne(b[end+1:])
-	_ = from
 	return true
 }
 
@@ -369,13 +441,13 @@ func (l *line) peelDmesg() bool {
 	}
 	inner := bytes.TrimLeft(b[1:end], " ")
 	if st, n := ctimeStamp(inner); n > 0 && n == len(inner) {
-		l.stamp = st
+		l.setStamp(st)
 	} else if dot := bytes.IndexByte(inner, '.'); dot > 0 && len(inner)-dot-1 == 6 {
 		sec, frac := digits(inner, 0, dot), digits(inner, dot+1, 6)
 		if sec < 0 || frac < 0 {
 			return false
 		}
-		l.stamp = forensics.Stamp{Clock: forensics.ClockUptime, Nanos: int64(sec)*1e9 + int64(frac)*1e3, Res: time.Microsecond}
+		l.setStamp(forensics.Stamp{Clock: forensics.ClockUptime, Nanos: int64(sec)*1e9 + int64(frac)*1e3, Res: time.Microsecond})
 	} else {
 		return false
 	}
@@ -395,7 +467,7 @@ func (l *line) peelTRT() bool {
 	if !ok || n == 0 || 12+n >= len(b) || b[12+n] != ']' {
 		return false
 	}
-	l.stamp = forensics.Stamp{Clock: forensics.ClockLocal, Nanos: day*nsPerDay + ns, Res: res}
+	l.setStamp(forensics.Stamp{Clock: forensics.ClockLocal, Nanos: day*nsPerDay + ns, Res: res})
 	l.style = styleTRT
 	rest := trimOne(b[13+n:])
 	for len(rest) > 0 && rest[0] == '[' {
@@ -408,7 +480,7 @@ func (l *line) peelTRT() bool {
 		case len(tag) == 1:
 			l.level = levelOfLetter(tag[0])
 		case bytes.HasPrefix(tag, []byte("RANK ")):
-			l.proc.Rank = "rank" + string(tag[5:])
+			l.proc.Rank = "rank" + l.names.get(tag[5:])
 		}
 		rest = trimOne(rest[i+1:])
 	}

@@ -18,8 +18,12 @@ func (l *line) peelDate() bool {
 	if n == 0 || n >= len(b) || (b[n] != ' ' && b[n] != '\t') {
 		return false
 	}
+	if l.peelStamped(st, b[n:]) {
+		return true
+	}
 	rest := bytes.TrimLeft(b[n:], " \t")
-	l.stamp, l.style = st, styleISO
+	l.style = styleISO
+	l.setStamp(st)
 	if lv, k := levelWord(bytes.TrimPrefix(rest, []byte("- "))); k > 0 {
 		rest = bytes.TrimLeft(bytes.TrimPrefix(rest, []byte("- "))[k:], " ")
 		rest = bytes.TrimPrefix(rest, []byte("- "))
@@ -63,11 +67,13 @@ func (l *line) peelSyslog() bool {
 	if n == 0 || n >= len(l.text) || l.text[n] != ' ' {
 		return false
 	}
+	l.setStamp(st)
 	host, unit, pid, msg, ok := syslogTail(l.text[n+1:])
 	if !ok {
-		return false
+		// ts(1) puts such a date before any line.
+		l.wrapped, l.text = true, l.text[n+1:]
+		return true
 	}
-	l.stamp = st
 	l.setSyslog(host, unit, pid, msg)
 	return true
 }
@@ -129,10 +135,9 @@ func (l *line) peelNCCL() bool {
 	if pid < 0 {
 		return false
 	}
-	lv, n := levelWord(b[i+6:])
+	lv, _ := levelWord(b[i+6:])
 	l.level, l.style = lv, styleNCCL
-	l.proc.Host, l.proc.PID = string(head[:c1]), pid
+	l.proc.Host, l.proc.PID = l.names.get(head[:c1]), pid
 	l.text = b[i+1:] // keep "NCCL WARN ..." as the payload
-	_ = n
 	return true
 }

@@ -24,6 +24,8 @@ type scan struct {
 	score   []int // per format
 	owner   int   // reader with an open record, -1 if none
 	traces  tracer
+	names   interner
+	wrap    wrappers
 
 	// role and engine are those of the text at hand: the last reader that knows.
 	role   forensics.Role
@@ -48,7 +50,7 @@ func newScan(r *Reader, src *forensics.Source, index int, sink func(*forensics.E
 	for i := range formats {
 		s.readers = append(s.readers, formats[i].new())
 	}
-	s.traces.emit = s.emitTrace
+	s.traces.emit, s.traces.names = s.emitTrace, &s.names
 	return s
 }
 
@@ -141,8 +143,10 @@ func (s *scan) logical(text []byte, p physical, off int, lits []int) int {
 		lits = s.rescan(stripped)
 	}
 	l := &s.l
-	*l = line{pos: forensics.Pos{Source: s.index, Line: p.number, Offset: p.offset + int64(off)}, text: stripped, hits: l.hits[:0]}
+	*l = line{pos: forensics.Pos{Source: s.index, Line: p.number, Offset: p.offset + int64(off)}, text: stripped, hits: l.hits[:0],
+		names: &s.names, wrap: &s.wrap}
 	l.peel()
+	l.quoting = isQuoting(l.text)
 	if !l.stamp.IsZero() {
 		s.stamp = l.stamp
 	}
@@ -193,12 +197,13 @@ func (s *scan) dispatch(l *line) int {
 		}
 		return verdict != plainLine
 	}
-	if s.traces.line(l, offer) {
+	if !l.quoting && s.traces.line(l, offer) {
 		return knownLine
 	}
 	if offer(); verdict != plainLine {
 		return verdict
 	}
+	s.current = -1 // no reader's line
 	if len(l.hits) > 0 {
 		s.emit(s.event(l, forensics.KindLine))
 		return knownLine
@@ -208,7 +213,9 @@ func (s *scan) dispatch(l *line) int {
 	}
 	if l.dated() {
 		// A dated line moves the source's clock even if nothing else is known of it.
-		s.emit(s.event(l, forensics.KindMark))
+		if !l.stamp.IsZero() {
+			s.emit(s.event(l, forensics.KindMark))
+		}
 		if i := loggerFormat(l.style); i >= 0 {
 			s.score[i]++
 			if formats[i].role != "" {
@@ -259,6 +266,7 @@ func (s *scan) event(l *line, kind forensics.Kind) *forensics.Event {
 	*e = forensics.Event{
 		Pos: l.pos, Lines: 1, Stamp: l.stamp, Proc: l.proc, Level: l.level, Kind: kind,
 		Raw: view(l.raw), Text: view(l.text), Hits: l.hits, Attrs: e.Attrs[:0], Values: e.Values[:0],
+		Quoting: l.quoting,
 	}
 	if len(l.text) > maxRaw {
 		e.Text = view(l.text[:maxRaw])
@@ -267,11 +275,17 @@ func (s *scan) event(l *line, kind forensics.Kind) *forensics.Event {
 }
 
 func (s *scan) emit(e *forensics.Event) {
+	if s.current >= 0 && e.Kind != forensics.KindMark {
+		f := &formats[s.current]
+		if e.Format == "" {
+			e.Format = f.name
+		}
+		if e.Proc.Role == "" {
+			e.Proc.Role = f.role
+		}
+	}
 	if e.Proc.Role == "" {
 		e.Proc.Role = s.role
-	}
-	if e.Format == "" && s.current >= 0 && s.current < len(formats) && e.Kind != forensics.KindMark {
-		e.Format = formats[s.current].name
 	}
 	s.sink(e)
 }
@@ -293,7 +307,7 @@ func (s *scan) end() {
 	}
 	best := -1
 	for i, n := range s.score {
-		if n > 0 && (best < 0 || n > s.score[best]) {
+		if n > 0 && (best < 0 || formats[best].weak && !formats[i].weak || n > s.score[best] && (formats[best].weak || !formats[i].weak)) {
 			best = i
 		}
 	}

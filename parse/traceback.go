@@ -8,290 +8,323 @@ import (
 )
 
 const (
-	tracebackHeader = "Traceback (most recent call last):"
-	directCause     = "The above exception was the direct cause of the following exception:"
-	duringHandling  = "During handling of the above exception, another exception occurred:"
-
-	maxFrames   = 256 // frames kept per exception
-	maxMessage  = 2 << 10
-	maxMsgLines = 40
-	maxOpen     = 64 // tracebacks under way at once
+	maxOpen     = 64  // tracebacks under way at once
+	maxHits     = 64  // signature hits kept per traceback
+	maxWaitCut  = 200 // lines that an unfinished traceback waits for its next line
+	maxWaitDone = 40  // lines that a finished one waits for a link
 )
 
-// blockState says what a traceback under way expects next.
-type blockState uint8
-
-const (
-	inFrames  blockState = iota
-	inMessage            // after "Type: message": further lines of the message may follow
-	afterGap             // after a blank line behind the message: a chain may go on
-	afterLink            // after a linking sentence: the next header goes on the chain
-)
-
-// traceBlock is a traceback being read.
+// traceBlock is a traceback under way with the lane its lines come on.
 type traceBlock struct {
-	key   string // block key of its lines
-	ev    forensics.Event
-	trace forensics.Trace
-	cur   forensics.Exception
-	state blockState
-	// outer are exceptions whose message begins another traceback ("Warmup
-	// failed ... Error: Traceback ..."): they end the chain when it closes.
-	outer    []forensics.Exception
-	msgLines int
-	lastLine int
-	gaps     int
+	chain
+	ev forensics.Event
+	// key, rank, loc and style are those of the header's line. Loggers that repeat
+	// their prefix on every line (vLLM, glog, c10) repeat all of them; the lines
+	// of the others have the process prefix only, and strict is false.
+	key, rank, loc string
+	style          style
+	dated          bool // the header had a stamp of its own that continuations repeat
+	strict         bool // a continuation did
+	lastLine       int
+	lastSeq        int // tracer.seq at the last line taken
+	touch          int // tracer.touch at the last line taken
 }
 
 // tracer assembles tracebacks from interleaved lines. Lines of different
-// processes are told apart by their prefix; unprefixed lines go to the block
-// opened last.
+// processes are told apart by their prefix. Unprefixed lines of several ranks are
+// dealt out by what each traceback waits for: the ranks of one server mostly
+// raise the same exception, so a frame goes to the traceback that lacks it.
 type tracer struct {
-	open []*traceBlock
-	emit func(*forensics.Event)
-}
-
-// blockKey groups the lines of one traceback. SGLang prints its prefix on the
-// header only; vLLM, glog and c10 repeat theirs on every line.
-func blockKey(l *line) string {
-	if l.dated() && l.style != styleSGLang {
-		return l.key + "|" + string(rune('a'+l.style)) + l.proc.Rank
-	}
-	return l.key
-}
-
-// header returns the text before a traceback header that ends the line.
-func header(text []byte) (lead []byte, ok bool) {
-	t := bytes.TrimRight(text, " ")
-	if !bytes.HasSuffix(t, []byte(tracebackHeader)) {
-		return nil, false
-	}
-	return bytes.TrimSpace(t[:len(t)-len(tracebackHeader)]), true
+	open  []*traceBlock
+	emit  func(*forensics.Event)
+	names *interner
+	leads leads
+	seq   int // lines without stamp and prefix seen so far
+	touch int
 }
 
 // line offers a line. It returns true if the line belongs to a traceback and no
 // reader needs to see it. offer reports whether a reader claims the line: text
 // behind an exception's message may be the next log line.
 func (t *tracer) line(l *line, offer func() bool) bool {
-	key := blockKey(l)
-	if lead, ok := header(l.text); ok {
-		return t.begin(l, key, lead)
+	if l.key == "" && !l.dated() {
+		t.seq++
 	}
-	if len(t.open) == 0 {
-		return t.bare(l)
+	t.expire(l.pos.Line)
+	if lead, group, ok := header(l.text); ok && !t.inGroup(l) {
+		return t.begin(l, lead, group, offer)
 	}
-	b := t.find(key, l)
-	if b == nil {
-		return t.bare(l)
-	}
-	switch b.state {
-	case inFrames:
-		return t.frameLine(b, l)
-	case inMessage:
-		return t.messageLine(b, l, offer)
-	default:
-		return t.gapLine(b, l, key)
-	}
-}
-
-// find returns the newest open block that the line may belong to.
-func (t *tracer) find(key string, l *line) *traceBlock {
-	if l.dated() && l.style == styleSGLang {
-		// A new log line of the same stream ends a finished block.
-		for i := len(t.open) - 1; i >= 0; i-- {
-			if b := t.open[i]; b.key == key && b.state != inFrames {
-				t.close(b)
+	for range maxOpen {
+		b := t.pick(l)
+		if b == nil {
+			break
+		}
+		more := func() bool { return t.adjacent(b, l) && !startsRecord(l.text) && !offer() }
+		switch b.feed(l.text, l, t.names, more) {
+		case took:
+			t.took(b, l)
+			return true
+		case passed:
+			if b.state == afterGap {
+				b.lastSeq = t.seq
 			}
+			return t.leads.note(l)
 		}
-		return nil
+		t.close(b)
 	}
-	for i := len(t.open) - 1; i >= 0; i-- {
-		if t.open[i].key == key {
-			return t.open[i]
-		}
-	}
-	return nil
-}
-
-func (t *tracer) begin(l *line, key string, lead []byte) bool {
-	if l.style == styleSGLang {
-		key = l.key
-	}
-	if b := t.openChain(key); b != nil {
-		b.pushException()
-		b.state = inFrames
-		b.lastLine = l.pos.Line
+	if t.bare(l) {
 		return true
 	}
-	// "ValueError: Warmup failed ... Error: Traceback (most recent call last):"
-	if typ, msg, ok := splitException(lead); ok && !l.dated() {
-		for i := len(t.open) - 1; i >= 0; i-- {
-			if b := t.open[i]; b.key == key && b.state == inFrames {
-				b.cur.Type, b.cur.Message = typ, msg
-				b.cur.Pos, b.cur.Text = l.pos, string(l.raw)
-				b.addHits(l)
-				b.outer = append(b.outer, b.cur)
-				b.cur = forensics.Exception{}
-				b.lastLine = l.pos.Line
-				return true
+	return t.leads.note(l)
+}
+
+func (t *tracer) took(b *traceBlock, l *line) {
+	t.touch++
+	b.lastLine, b.lastSeq, b.touch = l.pos.Line, t.seq, t.touch
+	b.strict = b.strict || b.dated && l.dated()
+	if b.said {
+		b.addHits(l)
+		b.trace.Count = max(b.trace.Count, 1+l.repeats)
+	}
+}
+
+// adjacent reports whether nothing unprefixed came between the block and the line.
+func (t *tracer) adjacent(b *traceBlock, l *line) bool {
+	return l.key != "" || l.dated() || b.lastSeq+1 >= t.seq
+}
+
+// matches reports whether the line may belong to the block by its prefixes.
+func (b *traceBlock) matches(l *line) bool {
+	if b.key != l.key {
+		return false
+	}
+	if l.dated() {
+		return b.dated && b.style == l.style && b.rank == l.proc.Rank && b.loc == string(l.loc)
+	}
+	return !b.strict
+}
+
+// ownLine reports whether a line is a log record by itself, whatever is open.
+func ownLine(l *line) bool { return l.style == styleSGLang || l.style == styleUvicorn }
+
+// pick returns the open block that the line is offered to.
+func (t *tracer) pick(l *line) *traceBlock {
+	if len(t.open) == 0 {
+		return nil
+	}
+	var best *traceBlock
+	n := 0
+	if !ownLine(l) {
+		for _, b := range t.open {
+			if b.matches(l) {
+				n++
+				if best == nil || b.touch > best.touch {
+					best = b
+				}
 			}
+		}
+	}
+	if n == 0 && (l.dated() || ownLine(l)) {
+		t.closeDone(l.key)
+	}
+	if n < 2 {
+		return best
+	}
+	return t.deal(l, best)
+}
+
+// deal chooses among several blocks of one lane. last is the one that took the
+// lane's last line.
+func (t *tracer) deal(l *line, last *traceBlock) *traceBlock {
+	switch {
+	case isFrame(l.text):
+		f, _ := parseFrame(l.text, t.names)
+		return t.lacking(l, f, last)
+	case len(l.text) > 0 && l.text[0] == ' ' || gutterColumn(l.text) >= 0:
+		return last
+	}
+	typ, _, ok := splitException(l.text)
+	if !ok || !exceptionName(view(typ)) && !hasUpper(typ) || last.state == inFrames && len(last.cur.Frames) > 0 {
+		return last
+	}
+	best := last
+	for _, b := range t.open {
+		if b.matches(l) && b.state == inFrames && (best.state != inFrames || len(b.cur.Frames) > len(best.cur.Frames)) {
+			best = b
+		}
+	}
+	return best
+}
+
+// lacking returns the block whose next frame, by the example of a longer one, is
+// f; else the last one, or the longest that still reads frames.
+func (t *tracer) lacking(l *line, f forensics.Frame, last *traceBlock) *traceBlock {
+	var longest *traceBlock
+	for _, b := range t.open {
+		if b.matches(l) && (longest == nil || len(b.cur.Frames) > len(longest.cur.Frames)) {
+			longest = b
 		}
 	}
 	for _, b := range t.open {
-		if b.key == key && b.state != inFrames {
-			t.close(b)
-			break
-		}
-	}
-	if len(t.open) >= maxOpen {
-		t.close(t.open[0])
-	}
-	b := &traceBlock{key: key, lastLine: l.pos.Line}
-	b.ev = forensics.Event{
-		Pos: l.pos, Stamp: l.stamp, Proc: l.proc, Level: l.level, Kind: forensics.KindTraceback,
-		Raw: string(l.raw), Text: string(l.text),
-	}
-	b.trace.Lead = strings.TrimSuffix(string(lead), ":")
-	b.addHits(l)
-	t.open = append(t.open, b)
-	return true
-}
-
-// openChain returns the block whose chain goes on with the next header.
-func (t *tracer) openChain(key string) *traceBlock {
-	for i := len(t.open) - 1; i >= 0; i-- {
-		if b := t.open[i]; b.key == key && b.state == afterLink {
+		k := len(b.cur.Frames)
+		if b.matches(l) && b.state == inFrames && k < len(longest.cur.Frames) && same(longest.cur.Frames[k], f) {
 			return b
 		}
 	}
-	return nil
-}
-
-func (b *traceBlock) addHits(l *line) {
-	for _, h := range l.hits {
-		if len(b.ev.Hits) < 64 {
-			h.Text = strings.Clone(h.Text)
-			b.ev.Hits = append(b.ev.Hits, h)
+	if last.state == inFrames {
+		return last
+	}
+	best := last
+	for _, b := range t.open {
+		if b.matches(l) && b.state == inFrames && (best.state != inFrames || len(b.cur.Frames) > len(best.cur.Frames)) {
+			best = b
 		}
 	}
+	return best
 }
 
-func (b *traceBlock) pushException() {
-	if b.cur.Type != "" || len(b.cur.Frames) > 0 {
-		b.trace.Chain = append(b.trace.Chain, b.cur)
-	}
-	b.cur, b.msgLines = forensics.Exception{}, 0
-}
+func same(a, b forensics.Frame) bool { return a.File == b.File && a.Line == b.Line && a.Func == b.Func }
 
-func (t *tracer) frameLine(b *traceBlock, l *line) bool {
-	text := l.text
-	if len(bytes.TrimSpace(text)) == 0 {
-		return true
-	}
-	if text[0] == ' ' || text[0] == '\t' {
-		b.lastLine = l.pos.Line
-		if f, ok := parseFrame(text); ok {
-			if len(b.cur.Frames) < maxFrames {
-				b.cur.Frames = append(b.cur.Frames, f)
-			}
-		} else if n := len(b.cur.Frames); n > 0 && b.cur.Frames[n-1].Code == "" && !isMarker(text) {
-			b.cur.Frames[n-1].Code = clip(string(bytes.TrimSpace(text)), 200)
-		}
-		return true
-	}
-	typ, msg, ok := splitException(text)
-	if !ok {
-		// A traceback header without frames, or another writer's line.
-		if len(b.cur.Frames) == 0 && l.pos.Line > b.lastLine+3 {
-			t.close(b)
-		}
+// inGroup reports whether a header's line is one inside the gutter of an open
+// exception group.
+func (t *tracer) inGroup(l *line) bool {
+	i := gutterColumn(l.text)
+	if i < 0 || l.text[i] != '|' {
 		return false
 	}
-	b.cur.Type, b.cur.Message = typ, clip(msg, maxMessage)
-	b.cur.Pos, b.cur.Text = l.pos, string(l.raw)
-	b.addHits(l)
-	b.state, b.msgLines, b.lastLine = inMessage, 0, l.pos.Line
-	return true
-}
-
-func (t *tracer) messageLine(b *traceBlock, l *line, offer func() bool) bool {
-	text := bytes.TrimSpace(l.text)
-	if len(text) == 0 {
-		b.state, b.gaps = afterGap, 1
-		return true
-	}
-	if b.link(text, l) {
-		return true
-	}
-	// An exception of another block of the same unprefixed stream?
-	if other := t.olderInFrames(b); other != nil {
-		if _, _, ok := splitException(l.text); ok || l.text[0] == ' ' {
-			return t.frameLine(other, l)
-		}
-	}
-	if l.pos.Line > b.lastLine+1 || b.msgLines >= maxMsgLines || offer() || startsRecord(l.text) {
-		t.close(b)
-		return false
-	}
-	b.msgLines++
-	b.lastLine = l.pos.Line
-	if len(b.cur.Message) < maxMessage {
-		b.cur.Message += "\n" + clip(string(text), 400)
-	}
-	b.addHits(l)
-	return true
-}
-
-// startsRecord reports whether an unprefixed line cannot be part of a message:
-// shell prompts, wrappers' echoes, exit statuses.
-func startsRecord(text []byte) bool {
-	for _, p := range []string{"$ ", "# ", "===", "--- ", "+ ", "exit status", "exit code", "Killed", "Aborted", "Process ", "ERROR:", "INFO:", "/usr/lib/python"} {
-		if bytes.HasPrefix(text, []byte(p)) {
+	for _, b := range t.open {
+		if b.matches(l) && len(b.group) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (t *tracer) olderInFrames(b *traceBlock) *traceBlock {
-	for i := len(t.open) - 1; i >= 0; i-- {
-		if o := t.open[i]; o != b && o.key == b.key && o.state == inFrames {
-			return o
+// begin handles a line that ends with a traceback's header.
+func (t *tracer) begin(l *line, lead []byte, group bool, offer func() bool) bool {
+	lead = bytes.TrimSpace(bytes.TrimLeft(lead, "+| "))
+	if len(lead) == 0 && !ownLine(l) {
+		for _, b := range t.open {
+			if b.matches(l) && b.state == afterLink {
+				b.header()
+				b.startGroup(l, group)
+				t.took(b, l)
+				return true
+			}
 		}
 	}
-	return nil
-}
-
-func (b *traceBlock) link(text []byte, l *line) bool {
-	switch string(text) {
-	case directCause:
-		b.cur.Link = "cause"
-	case duringHandling:
-		b.cur.Link = "context"
-	default:
-		return false
+	typ, msg, nests := splitException(lead)
+	nests = nests && exceptionName(view(typ))
+	if nests {
+		if b := t.pick(l); b != nil && b.state == inFrames {
+			b.setException(typ, msg, l)
+			t.took(b, l)
+			b.nest()
+			return true
+		}
 	}
-	b.state, b.lastLine = afterLink, l.pos.Line
+	b := t.newBlock(l)
+	switch {
+	case nests:
+		b.setException(typ, msg, l)
+		b.nest()
+	case len(lead) > 0:
+		offer() // a reader may know the beginning of the line
+		b.trace.Lead = strings.TrimSuffix(string(clipBytes(lead, 200)), ":")
+	default:
+		b.trace.Lead = t.leads.take(l)
+	}
+	b.startGroup(l, group)
 	return true
 }
 
-func (t *tracer) gapLine(b *traceBlock, l *line, key string) bool {
-	text := bytes.TrimSpace(l.text)
-	if len(text) == 0 {
-		b.gaps++
-		if b.gaps > 3 && b.state == afterGap {
+func (b *traceBlock) startGroup(l *line, group bool) {
+	if group {
+		b.openGroup(max(gutterColumn(l.text), 0))
+	}
+}
+
+// newBlock opens a block at a header's line, and closes the finished ones of its
+// lane.
+func (t *tracer) newBlock(l *line) *traceBlock {
+	for i := len(t.open) - 1; i >= 0; i-- {
+		if b := t.open[i]; b.key == l.key && (b.state == afterGap || b.state == inMessage && !ownLine(l) && b.matches(l)) {
 			t.close(b)
 		}
-		return true
 	}
-	if b.state == afterGap && b.link(text, l) {
-		return true
+	if len(t.open) >= maxOpen {
+		t.close(t.open[0])
 	}
-	if b.state == afterLink && l.pos.Line <= b.lastLine+4 && l.key != "" {
+	b := &traceBlock{key: l.key}
+	if l.dated() && !ownLine(l) {
+		b.dated, b.style, b.rank, b.loc = true, l.style, l.proc.Rank, string(l.loc)
+	}
+	b.ev = forensics.Event{
+		Pos: l.pos, Stamp: l.stamp, Proc: l.proc, Level: l.level, Kind: forensics.KindTraceback,
+		Raw: string(l.raw), Text: string(clipBytes(l.text, maxRaw)),
+	}
+	b.addHits(l)
+	t.open = append(t.open, b)
+	t.took(b, l)
+	return b
+}
+
+func (b *traceBlock) addHits(l *line) {
+	for _, h := range l.hits {
+		if len(b.ev.Hits) < maxHits {
+			h.Text = strings.Clone(h.Text)
+			b.ev.Hits = append(b.ev.Hits, h)
+		}
+	}
+}
+
+// bare begins a block at an exception line that stands alone: logs that print
+// str(e), and logs whose tracebacks were cut by grep.
+func (t *tracer) bare(l *line) bool {
+	if l.dated() && l.level < forensics.LevelError && l.style != styleSGLang {
 		return false
 	}
-	t.close(b)
-	return t.line(l, func() bool { return false })
+	typ, msg, ok := splitException(l.text)
+	if !ok || !exceptionName(view(typ)) {
+		return false
+	}
+	if bytes.HasSuffix(typ, []byte("RemoteTraceback")) {
+		// The traceback of another process follows in quotes.
+		t.leads.add(l, typ)
+		return true
+	}
+	b := t.newBlock(l)
+	b.bare = true
+	b.setException(typ, msg, l)
+	b.trace.Lead = t.leads.take(l)
+	b.trace.Count = 1 + l.repeats
+	return true
+}
+
+// closeDone closes the blocks of a process that only wait for a link: its next
+// log record shows that none comes.
+func (t *tracer) closeDone(key string) {
+	for i := len(t.open) - 1; i >= 0; i-- {
+		b := t.open[i]
+		if b.key == key && (b.state == inMessage || b.state == afterGap) && (key != "" || !b.dated) {
+			t.close(b)
+		}
+	}
+}
+
+// expire closes blocks whose next line did not come for long.
+func (t *tracer) expire(line int) {
+	for i := 0; i < len(t.open); i++ {
+		b := t.open[i]
+		wait := maxWaitDone
+		if b.state == inFrames || b.state == afterLink {
+			wait = maxWaitCut
+		}
+		if line-b.lastLine > wait {
+			t.close(b)
+			i--
+		}
+	}
 }
 
 // close ends a block and emits it.
@@ -302,23 +335,11 @@ func (t *tracer) close(b *traceBlock) {
 			break
 		}
 	}
-	b.trace.Cut = b.state == inFrames
-	b.pushException()
-	for i := len(b.outer) - 1; i >= 0; i-- {
-		if n := len(b.trace.Chain); n > 0 {
-			b.trace.Chain[n-1].Link = "cause"
-		}
-		b.trace.Chain = append(b.trace.Chain, b.outer[i])
-	}
-	if len(b.trace.Chain) == 0 && !b.trace.Cut {
-		return
-	}
-	b.trace.Count = 1
+	b.ev.Trace = b.finish()
 	if b.ev.Proc.Rank != "" {
-		b.trace.Ranks = []string{b.ev.Proc.Rank}
+		b.ev.Trace.Ranks = []string{b.ev.Proc.Rank}
 	}
 	b.ev.Lines = max(b.lastLine-b.ev.Pos.Line+1, 1)
-	b.ev.Trace = &b.trace
 	t.emit(&b.ev)
 }
 
@@ -327,108 +348,4 @@ func (t *tracer) end() {
 	for len(t.open) > 0 {
 		t.close(t.open[0])
 	}
-}
-
-// bare makes an event of an exception line that stands alone: logs that print
-// str(e), and logs whose tracebacks were cut by grep.
-func (t *tracer) bare(l *line) bool {
-	if l.dated() && l.level < forensics.LevelError && l.style != styleSGLang {
-		return false
-	}
-	typ, msg, ok := splitException(l.text)
-	if !ok || !exceptionName(typ) {
-		return false
-	}
-	ev := forensics.Event{
-		Pos: l.pos, Stamp: l.stamp, Proc: l.proc, Level: l.level, Kind: forensics.KindTraceback,
-		Raw: string(l.raw), Text: string(l.text), Lines: 1,
-	}
-	x := forensics.Exception{Type: typ, Message: clip(msg, maxMessage), Pos: l.pos, Text: string(l.raw)}
-	ev.Trace = &forensics.Trace{Chain: []forensics.Exception{x}, Count: 1}
-	if l.proc.Rank != "" {
-		ev.Trace.Ranks = []string{l.proc.Rank}
-	}
-	b := traceBlock{ev: ev}
-	b.addHits(l)
-	t.emit(&b.ev)
-	return true
-}
-
-// exceptionName reports whether a dotted name looks like an exception class.
-func exceptionName(typ string) bool {
-	base := typ[strings.LastIndexByte(typ, '.')+1:]
-	for _, s := range []string{"Error", "Exception", "KeyboardInterrupt", "SystemExit", "Timeout", "OutOfResources", "Refused"} {
-		if strings.HasSuffix(base, s) {
-			return len(base) > len(s) || s != "Timeout" && s != "Error" && s != "Refused"
-		}
-	}
-	return false
-}
-
-// splitException splits "Type: message" and "Type". The type is a dotted name
-// at the very start of the line.
-func splitException(text []byte) (typ, msg string, ok bool) {
-	i := 0
-	for i < len(text) && (isWordByte(text[i]) || text[i] == '.') {
-		i++
-	}
-	if i == 0 || text[0] == '.' || text[0] >= '0' && text[0] <= '9' || text[i-1] == '.' || i > 160 {
-		return "", "", false
-	}
-	switch {
-	case i == len(text) || len(bytes.TrimSpace(text[i:])) == 0:
-		if !exceptionName(string(text[:i])) && !hasUpper(text[:i]) {
-			return "", "", false
-		}
-		return string(text[:i]), "", true
-	case text[i] == ':' && (i+1 == len(text) || text[i+1] == ' '):
-		return string(text[:i]), string(bytes.TrimSpace(text[i+1:])), true
-	}
-	return "", "", false
-}
-
-func hasUpper(b []byte) bool {
-	j := bytes.LastIndexByte(b, '.') + 1
-	return j < len(b) && b[j] >= 'A' && b[j] <= 'Z' && bytes.ContainsAny(b[j:], "abcdefghijklmnopqrstuvwxyz")
-}
-
-// parseFrame reads `  File "f", line N, in g`, and faulthandler's form without
-// the second comma.
-func parseFrame(text []byte) (forensics.Frame, bool) {
-	t := bytes.TrimSpace(text)
-	rest, ok := bytes.CutPrefix(t, []byte(`File "`))
-	if !ok {
-		return forensics.Frame{}, false
-	}
-	q := bytes.IndexByte(rest, '"')
-	if q < 0 {
-		return forensics.Frame{}, false
-	}
-	f := forensics.Frame{File: clip(string(rest[:q]), 300)}
-	rest, ok = bytes.CutPrefix(rest[q+1:], []byte(", line "))
-	if !ok {
-		return f, true
-	}
-	i := 0
-	for i < len(rest) && i < 9 && rest[i] >= '0' && rest[i] <= '9' {
-		f.Line = f.Line*10 + int(rest[i]-'0')
-		i++
-	}
-	rest = bytes.TrimPrefix(rest[i:], []byte(","))
-	if fn, ok := bytes.CutPrefix(rest, []byte(" in ")); ok {
-		f.Func = clip(string(fn), 200)
-	}
-	return f, true
-}
-
-// isMarker reports whether a line under a source line only points into it.
-func isMarker(text []byte) bool {
-	return len(bytes.Trim(text, " ~^\t")) == 0 || bytes.HasPrefix(bytes.TrimSpace(text), []byte("...<"))
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
 }

@@ -122,7 +122,7 @@ func (a *analyst) symptoms(d *forensics.Diagnosis, root *incident) {
 				f.Why = "it belongs to an earlier run in the same folder"
 				f.When = in.when
 				d.Earlier = append(d.Earlier, f)
-				if root.Class == "ok" {
+				if root.Class == "ok" && in.life >= 0 {
 					d.Symptoms = append(d.Symptoms, f)
 					seen[in.Class] = true
 				}

@@ -2,6 +2,7 @@ package classify
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/llmforensics/forensics"
@@ -87,9 +88,21 @@ func (a *analyst) earlier(in *incident) bool {
 		if l.Stale || l.Source == a.life.Source {
 			return true
 		}
-		return l.End != 0 && a.life.Start != 0 && l.End < a.life.Start && l.Stop != ""
+		return launched(a.life) && l.End != 0 && a.life.Start != 0 && l.End < a.life.Start && l.Stop != ""
 	}
-	return in.when != 0 && a.life.Start != 0 && in.when < a.life.Start-int64(time.Minute) && in.writer != forensics.RoleClient && !in.structural
+	return launched(a.life) && in.when != 0 && a.life.Start != 0 && in.when < a.life.Start-int64(time.Minute) && in.writer != forensics.RoleClient && !in.structural
+}
+
+// launched reports whether the life's record shows its launch, so that its first
+// line tells when it began.
+func launched(l *timeline.Life) bool {
+	for _, p := range l.Phases {
+		switch p.Name {
+		case forensics.PhaseStart, forensics.PhaseDistributed, forensics.PhaseWeights:
+			return true
+		}
+	}
+	return false
 }
 
 // candidates returns the incidents that can be a cause now, in order.
@@ -145,6 +158,30 @@ func (a *analyst) leadsTo(x, y *incident) bool {
 	return false
 }
 
+// sameSubject reports whether a weak finding names, as its capture "module", what
+// the other finding is about: an ignored import of the module that holds the
+// model which is then unknown.
+func sameSubject(c, in *incident) bool {
+	if c.module == "" || len(in.Evidence) == 0 {
+		return false
+	}
+	name := letters(c.module[strings.LastIndexByte(c.module, '.')+1:])
+	return len(name) > 3 && strings.Contains(letters(in.Evidence[0].Text), name)
+}
+
+// letters keeps lower-case letters and digits.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return -1
+	}, s)
+}
+
 // outranks keeps a vague finding from explaining a specific one that stands close
 // to it: a fallback or a weak match may not explain a named bug of its own life.
 func (a *analyst) outranks(c, in *incident) bool {
@@ -152,7 +189,7 @@ func (a *analyst) outranks(c, in *incident) bool {
 		return true
 	}
 	if c.weak && !in.weak {
-		return false
+		return c.life == in.life && sameSubject(c, in)
 	}
 	if c.life >= 0 && c.life == in.life && c.layer == signatures.Fallback && in.layer < signatures.Fallback {
 		return c.when != 0 && in.when != 0 && in.when > c.when+int64(10*time.Second)

@@ -40,6 +40,8 @@ type incident struct {
 	recovered bool
 	// weak incidents are causes only when nothing better is there.
 	weak bool
+	// module is the signature's capture of that name.
+	module string
 	// structural incidents come from rules, not from a line that names the fault.
 	structural bool
 	cause      *incident // what explains it

@@ -3,6 +3,7 @@ package classify
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/llmforensics/forensics"
@@ -62,10 +63,21 @@ func (a *analyst) classOf(sig *signatures.Signature, e *timeline.Event) string {
 	if writer == forensics.RoleClient && sig.ClassInClient != "" {
 		return sig.ClassInClient
 	}
-	if sig.ClassAtLaunch != "" && !e.Serving && writer != forensics.RoleClient && writer != forensics.RoleKernel && !a.readySource(e) {
+	if sig.ClassAtLaunch != "" && !e.Serving && writer != forensics.RoleClient && writer != forensics.RoleKernel && !a.readySource(e) && !longAtWork(sig, e) {
 		return sig.ClassAtLaunch
 	}
 	return sig.Class
+}
+
+// longAtWork reports whether a collective's sequence number shows that the ranks
+// had worked together for long, whatever the log says of readiness.
+func longAtWork(sig *signatures.Signature, e *timeline.Event) bool {
+	for _, h := range e.Hits {
+		if seq, err := strconv.Atoi(sig.Captures(h.Text)["seq"]); err == nil && seq > 1000 {
+			return true
+		}
+	}
+	return false
 }
 
 // readySource reports whether the event is of no life, while the source's lives
@@ -93,7 +105,8 @@ func better(s, o *signatures.Signature) bool {
 	if o == nil {
 		return true
 	}
-	if mute(s) != mute(o) {
+	if mute(s) != mute(o) && (s.Role == signatures.Benign || o.Role == signatures.Benign) {
+		// A line known to be harmless stays so unless something more specific fits.
 		if mute(s) {
 			return s.LayerNo() <= o.LayerNo()
 		}
@@ -283,6 +296,7 @@ func (a *analyst) addMatch(e *timeline.Event, sig *signatures.Signature, q foren
 	in := a.newIncident(e, class, q)
 	in.Signature, in.role, in.layer, in.weak = sig.ID, sig.Role, sig.LayerNo(), sig.Weak
 	caps := sig.Captures(text)
+	in.module = caps["module"]
 	in.Title = expand(sig.Title, caps)
 	in.Detail = expand(strings.TrimSpace(sig.Means), caps)
 	in.Remedy = expand(strings.TrimSpace(sig.Fix), caps)

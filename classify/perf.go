@@ -37,8 +37,7 @@ func (a *analyst) perfRule(id, class, title, detail, remedy string, ev ...forens
 	a.perf = append(a.perf, in)
 }
 
-// total adds a gauge over the ranks of a source and returns it as one series of
-// maxima: with DP attention each rank prints its own share.
+// maxOf returns the largest sample of a quantity, on any rank or GPU.
 func (a *analyst) maxOf(name string) (float64, bool) {
 	best, ok := 0.0, false
 	for i := range a.t.Series {
@@ -50,7 +49,29 @@ func (a *analyst) maxOf(name string) (float64, bool) {
 			best, ok = math.Max(best, x), true
 		}
 	}
+	for _, e := range a.t.Events {
+		if e.Kind != forensics.KindGPU {
+			continue
+		}
+		if x, has := e.Value(name); has {
+			best, ok = math.Max(best, x), true
+		}
+	}
 	return best, ok
+}
+
+// peak returns the line of the largest sample of a series.
+func (a *analyst) peak(name string) forensics.Quote {
+	var best *timeline.Series
+	for i := range a.t.Series {
+		if s := &a.t.Series[i]; s.Name == name && (best == nil || s.Peak > best.Peak) {
+			best = s
+		}
+	}
+	if best == nil {
+		return forensics.Quote{}
+	}
+	return best.PeakAt
 }
 
 // share returns the share of non-empty buckets of a series that satisfy f.
@@ -109,7 +130,7 @@ func (a *analyst) capped() {
 			continue
 		}
 		if running >= limit*0.95 && running <= limit && queue >= limit*0.1 && (offered == 0 || float64(offered) > limit) {
-			ev := []forensics.Quote{cfg.At}
+			ev := []forensics.Quote{cfg.At, a.peak(forensics.ValQueue)}
 			if at != nil {
 				ev = append(ev, at.At)
 			}
@@ -149,7 +170,7 @@ func (a *analyst) defaultCap(running, queue float64, offered int, at *timeline.P
 	}
 	a.perfRule("flat", "perf.capped", fmt.Sprintf("Running requests stay at %.0f while others wait", running),
 		fmt.Sprintf("In %.0f %% of the samples the running requests stood at %.0f with up to %.0f waiting and the KV cache at most %.0f %% full: a limit, not memory, holds them back.", flat*100, running, queue, usage*100),
-		"Find the limit on requests at once (max running requests, max sequences, the client's connection pool) and raise it.", ev)
+		"Find the limit on requests at once (max running requests, max sequences, the client's connection pool) and raise it.", a.peak(forensics.ValRunning), a.peak(forensics.ValQueue), ev)
 }
 
 // graphCeiling finds decode batches above the largest captured graph.
@@ -160,7 +181,7 @@ func (a *analyst) graphCeiling(limit, running float64, cfg *timeline.Config) {
 	}
 	a.perfRule("graph-ceiling", "perf.capped", fmt.Sprintf("Decode batches exceed cuda_graph_max_bs = %.0f", limit),
 		fmt.Sprintf("%.0f %% of the decode samples ran without a CUDA graph, with up to %.0f running requests.", eager*100, running),
-		"Raise --cuda-graph-max-bs to the concurrency you serve, or cap the running requests below it.", cfg.At)
+		"Raise --cuda-graph-max-bs to the concurrency you serve, or cap the running requests below it.", cfg.At, a.peak(forensics.ValRunning))
 }
 
 func (a *analyst) config() *timeline.Config {
@@ -287,7 +308,7 @@ func (a *analyst) underused() {
 	a.perfRule("underused", "perf.gpu-underused", "The GPUs idle along while requests wait",
 		fmt.Sprintf("The power draw never passed %.0f W of %.0f W although up to %.0f requests waited, and no power or thermal reason was active.", top, limit, queue),
 		"Look at the host: a scheduler core at 100 %, small batches, a slow kernel fallback, or a low memory clock.",
-		a.gpuEvidence(func(*timeline.Event) bool { return true })...)
+		append(a.gpuEvidence(func(*timeline.Event) bool { return true }), a.peak(forensics.ValQueue))...)
 }
 
 // saturated finds a queue that kept growing under a fixed request rate.
@@ -307,7 +328,7 @@ func (a *analyst) saturated() {
 		}
 		a.perfRule("saturated", "perf.saturated", "The queue kept growing: the offered load is above capacity",
 			fmt.Sprintf("Waiting requests grew from about %.0f to %.0f under a request rate of %s per second; %s were served per second.", lo, hi, p.RequestRate, metric(p, "request_throughput")),
-			"Lower the request rate to what is served, or add capacity.", p.At)
+			"Lower the request rate to what is served, or add capacity.", p.At, a.peak(forensics.ValQueue), p.EndAt)
 		return
 	}
 }

@@ -71,10 +71,7 @@ func (t *Timeline) addSource(c *Collector, clock Clock) {
 	}
 	for _, e := range c.events {
 		if !e.Stamp.IsZero() && clock.How != "" {
-			e.When = e.Stamp.Nanos + off
-			if e.Stamp.Clock != clock.Kind && !e.Placed {
-				e.When = 0
-			}
+			e.When = onClock(e.Stamp, c) + off
 			e.Uncertainty = clock.Uncertainty + e.Stamp.Res
 		}
 		if e.Life >= 0 {
@@ -92,6 +89,15 @@ func (t *Timeline) addSource(c *Collector, clock Clock) {
 		t.addGPU(*g)
 	}
 	t.Truncated = t.Truncated || c.truncated
+}
+
+// onClock reads a stamp by its source's own clock. Loggers with different clocks
+// share a file: what prints no year gets that of the dated lines.
+func onClock(s forensics.Stamp, c *Collector) int64 {
+	if s.Clock == forensics.ClockYearless && (c.clock == forensics.ClockLocal || c.clock == forensics.ClockAbsolute) {
+		return s.Nanos + yearOffset(s.Nanos, interval{c.first.Nanos, c.last.Nanos})
+	}
+	return s.Nanos
 }
 
 func (t *Timeline) addGPU(g GPU) {
@@ -141,7 +147,9 @@ func (t *Timeline) collectFacts() {
 	for _, e := range t.Events {
 		switch e.Kind {
 		case forensics.KindConfig:
-			t.addConfig(e)
+			if !e.Quoting {
+				t.addConfig(e)
+			}
 		case forensics.KindCommand:
 			role := forensics.Role(e.Attr("starts"))
 			t.Commands = append(t.Commands, Command{Role: role, Argv: e.Attr("argv"), Filter: e.Attr("filter"), At: e.Quote()})

@@ -104,20 +104,24 @@ func abs(x int64) int64 {
 // alignYear gives stamps without a year the year that brings them closest to the
 // dated sources.
 func alignYear(k *Clock, c *Collector, ref interval) {
-	base := time.Unix(0, c.first.Nanos).UTC()
+	k.Offset = time.Duration(yearOffset(c.first.Nanos, ref))
+	k.Uncertainty = time.Second
+	k.How = "year taken from the dated sources"
+}
+
+// yearOffset returns what moves a stamp without a year as close as it gets to a
+// range of dates.
+func yearOffset(nanos int64, ref interval) int64 {
+	base := time.Unix(0, nanos).UTC()
 	refYear := time.Unix(0, ref.from).UTC().Year()
 	best, bestGap := int64(0), int64(-1)
 	for y := refYear - 1; y <= refYear+1; y++ {
-		moved := time.Date(y, base.Month(), base.Day(), base.Hour(), base.Minute(), base.Second(), base.Nanosecond(), time.UTC)
-		off := moved.UnixNano() - c.first.Nanos
-		gap := interval{c.first.Nanos + off, c.last.Nanos + off}.gap(ref)
-		if bestGap < 0 || gap < bestGap {
-			best, bestGap = off, gap
+		moved := time.Date(y, base.Month(), base.Day(), base.Hour(), base.Minute(), base.Second(), base.Nanosecond(), time.UTC).UnixNano()
+		if gap := (interval{moved, moved}).gap(ref); bestGap < 0 || gap < bestGap {
+			best, bestGap = moved-nanos, gap
 		}
 	}
-	k.Offset = time.Duration(best)
-	k.Uncertainty = time.Second
-	k.How = "year taken from the dated sources"
+	return best
 }
 
 // alignUptime places the kernel's time since boot by an event that another

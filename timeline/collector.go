@@ -2,7 +2,9 @@ package timeline
 
 import (
 	"hash/fnv"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/llmforensics/forensics"
 )
@@ -243,8 +245,9 @@ func (c *Collector) finish() []*Event {
 	return c.events
 }
 
-func (c *Collector) addSeries(name, label string, s forensics.Stamp, x float64) {
-	if s.IsZero() {
+// addSeries adds one sample of an event to a series, at time s.
+func (c *Collector) addSeries(name, label string, s forensics.Stamp, x float64, e *forensics.Event) {
+	if s.IsZero() || math.IsNaN(x) {
 		return
 	}
 	key := seriesKey{name, label}
@@ -259,4 +262,8 @@ func (c *Collector) addSeries(name, label string, s forensics.Stamp, x float64) 
 		c.order = append(c.order, ser)
 	}
 	ser.Add(s.Nanos, x)
+	if ser.PeakAt.Pos.Line == 0 || x > ser.Peak {
+		ser.Peak = x
+		ser.PeakAt = forensics.Quote{Pos: e.Pos, Text: strings.Clone(e.Raw)}
+	}
 }

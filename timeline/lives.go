@@ -9,7 +9,7 @@ import (
 
 // trackLife moves the life of the server that writes a source.
 func (c *Collector) trackLife(e *forensics.Event) {
-	if e.Proc.Role != forensics.RoleServer {
+	if e.Proc.Role != forensics.RoleServer || e.Quoting {
 		return
 	}
 	switch e.Kind {
@@ -156,10 +156,10 @@ func (c *Collector) batch(e *forensics.Event) {
 				continue
 			}
 		}
-		c.addSeries(v.Name, label, e.Stamp, v.X)
+		c.addSeries(v.Name, label, e.Stamp, v.X, e)
 	}
 	if g, ok := e.Value(forensics.ValGraph); ok && decode {
-		c.addSeries(forensics.ValGraph, label, e.Stamp, g)
+		c.addSeries(forensics.ValGraph, label, e.Stamp, g, e)
 	}
 }
 
@@ -191,7 +191,7 @@ func (c *Collector) http(e *forensics.Event) {
 	path := e.Attr("path")
 	switch {
 	case status >= 500:
-		c.addSeries("http_5xx", "", e.Stamp, 1)
+		c.addSeries("http_5xx", "", e.Stamp, 1, e)
 		if isService(path) {
 			c.keep(e)
 		}
@@ -239,7 +239,7 @@ func (c *Collector) gpu(e *forensics.Event) {
 	}
 	for _, v := range e.Values {
 		if v.Name != forensics.ValGPUMemTotal {
-			c.addSeries(v.Name, label, s, v.X)
+			c.addSeries(v.Name, label, s, v.X, e)
 		}
 	}
 	c.keep(e)

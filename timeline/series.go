@@ -1,6 +1,10 @@
 package timeline
 
-import "math"
+import (
+	"math"
+
+	"github.com/llmforensics/forensics"
+)
 
 // maxBuckets bounds the memory of a series. When a sample falls outside, the
 // step doubles and neighbours merge, so that any duration fits.
@@ -18,6 +22,9 @@ type Series struct {
 	// nanoseconds. Start is a multiple of Step.
 	Start, Step int64
 	Buckets     []Bucket
+	// PeakAt is the line of the largest sample, Peak its value.
+	PeakAt forensics.Quote
+	Peak   float64
 }
 
 // Bucket summarises the samples of one step.

@@ -180,6 +180,9 @@ type Event struct {
 	// Hits are the signatures whose line pattern matched the event's line, or one
 	// of the exception and message lines of a traceback.
 	Hits []Hit
+	// Quotes are further lines of a record of several lines that are worth
+	// quoting, such as the rows of a table that hold the counts.
+	Quotes []Quote
 	// Quoting is true for lines that repeat foreign text: request bodies,
 	// prompts, another log. What they say is not evidence.
 	Quoting bool
@@ -231,6 +234,7 @@ func (e *Event) Clone() *Event {
 	for i := range c.Hits {
 		c.Hits[i].Text = strings.Clone(c.Hits[i].Text)
 	}
+	c.Quotes = slices.Clone(e.Quotes)
 	for i := range c.Attrs {
 		c.Attrs[i].Value = strings.Clone(c.Attrs[i].Value)
 	}

@@ -128,8 +128,8 @@ func (a *analyst) symptoms(d *forensics.Diagnosis, root *incident) {
 				}
 			}
 			continue
-		case in.recovered || root.Class == "ok":
-			continue
+		case in.recovered || root.Class == "ok" || in.Class == "runtime.unknown-exit":
+			continue // an end that is explained is not unknown
 		case in.cause == nil && in.role == signatures.Cause:
 			continue
 		}

@@ -24,6 +24,7 @@ func (a *analyst) match() {
 		if len(e.Hits) > 0 {
 			if sig, hit := a.bestHit(e, e.Hits); sig != nil {
 				a.addMatch(e, sig, forensics.Quote{Pos: hit.Pos, Text: hit.Text}, e.Text)
+				a.addEchoes(e, sig, nil)
 			}
 		}
 	}
@@ -140,6 +141,20 @@ func (a *analyst) bestHit(e *timeline.Event, hits []forensics.Hit) (*signatures.
 	return best, at
 }
 
+// addEchoes adds the consequences that the lines of an event name beside its best
+// match: a watchdog line that carries a CUDA error is both.
+func (a *analyst) addEchoes(e *timeline.Event, best *signatures.Signature, frames []string) {
+	if mute(best) {
+		return
+	}
+	for _, h := range e.Hits {
+		sig := a.set.Sigs[h.Sig]
+		if sig != best && sig.Role == signatures.Symptom && a.fits(sig, e) && sig.FrameOK(frames) && a.classOf(sig, e) != a.classOf(best, e) {
+			a.addMatch(e, sig, forensics.Quote{Pos: h.Pos, Text: h.Text}, h.Text)
+		}
+	}
+}
+
 // flat lists the exceptions of a trace, root first, members of groups included.
 func flat(tr *forensics.Trace) []*forensics.Exception {
 	var out []*forensics.Exception
@@ -244,6 +259,12 @@ func (a *analyst) matchTrace(e *timeline.Event) {
 		return
 	}
 	in := a.addMatch(e, best.sig, best.quote, best.text)
+	a.addEchoes(e, best.sig, frameKeys(e.Trace))
+	for _, m := range list {
+		if m.sig.Role == signatures.Symptom && m.sig != best.sig && a.classOf(m.sig, e) != in.Class {
+			a.addMatch(e, m.sig, m.quote, m.text)
+		}
+	}
 	if in != nil {
 		in.Ranks = mergeRanks(in.Ranks, e.Trace.Ranks)
 		if best.sig.LayerNo() == signatures.Fallback {
@@ -355,8 +376,8 @@ var stageClass = map[string]string{
 // launch stage before readiness, else as a bug of the engine.
 func (a *analyst) unknownTrace(e *timeline.Event) {
 	x := e.Trace.Root()
-	if x == nil {
-		return
+	if x == nil || e.Trace.Native == "py-spy" || x.Type == "stack dump" {
+		return // a dump of a running process is no failure
 	}
 	class := "runtime.scheduler-bug"
 	writer := a.writerOf(e)

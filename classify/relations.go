@@ -63,7 +63,7 @@ var relations = []relation{
 	},
 	{
 		cause:  []string{"runtime.disaggregation", "runtime.collective", "runtime.segfault", "runtime.hang", "runtime.tokenizer"},
-		effect: []string{"runtime.*", "gpu.mmu-fault", "host.killed"},
+		effect: []string{"runtime.*", "host.killed"},
 		slack:  2 * time.Second, how: "it came first",
 	},
 	{

@@ -247,9 +247,9 @@ func (a *analyst) clientPoints() {
 			}
 			in := a.rule("failed-requests", class, title, "The client counts fewer requests as served than it sent, and prints no reason.", p.EndAt)
 			in.role, in.writer, in.when, in.layer = signatures.Symptom, forensics.RoleClient, p.End, signatures.Fallback
-		case p.Status == timeline.PointNeverStarted && !a.has("client.*") && p.Filtered == "":
-			in := a.rule("not-ready", "client.connection-refused", "The client could not reach the server", p.Why+".", p.Error, p.EndAt, p.At)
-			in.role, in.writer, in.when = signatures.Symptom, forensics.RoleClient, p.Start
+		case p.Refused && !a.has("client.connection-refused") && !a.has("client.resources", "client.bad-request"):
+			in := a.rule("not-ready", "client.connection-refused", "The client could not reach the server", "The client's error says that nothing listened.", p.Error, p.EndAt, p.At)
+			in.role, in.writer, in.when, in.layer = signatures.Symptom, forensics.RoleClient, p.End, signatures.Fallback
 		case p.Status == timeline.PointDied && p.Error.Pos.Line == 0 && p.Filtered == "" && a.life == nil && !a.has("client.*", "host.*"):
 			in := a.rule("cut-client", "evidence.truncated", "The client's record stops in the middle of its run", p.Why+".", p.EndAt, p.At)
 			in.role, in.writer, in.layer = signatures.Cause, forensics.RoleClient, signatures.Fallback

@@ -128,6 +128,7 @@ func (a *analyst) okay() *incident {
 	for _, p := range a.points() {
 		if p.Status == timeline.PointCompleted && len(in.Evidence) < 8 {
 			in.Evidence = append(in.Evidence, p.EndAt)
+			in.Evidence = append(in.Evidence, p.Proof[min(len(p.Proof), 1):]...)
 		}
 	}
 	if len(in.Evidence) == 0 && a.life != nil {
@@ -179,7 +180,7 @@ func (a *analyst) outcome(root *incident) forensics.Outcome {
 		case timeline.PointCompleted:
 			served++
 		case timeline.PointPartial:
-			if p.Completed > 0 && len(p.Metrics) > 0 {
+			if p.Completed > 0 && len(p.Metrics) > 0 && !p.Lost {
 				failed++
 			} else {
 				lost++

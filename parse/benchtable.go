@@ -18,6 +18,9 @@ const (
 	maxTableRows  = 200
 )
 
+// quotedRows are the rows that prove how a run ended.
+var quotedRows = map[string]bool{"completed": true, "failed": true, "output_throughput": true, "request_throughput": true}
+
 // benchTable is a summary table under way. Its strings are copies.
 type benchTable struct {
 	open   bool
@@ -29,6 +32,7 @@ type benchTable struct {
 	last   int // number of the last line that belongs to it
 	values []forensics.Value
 	params []forensics.Attr
+	quotes []forensics.Quote
 }
 
 // tableLine offers a line to the table under way, or begins one. It returns 0 if
@@ -119,6 +123,9 @@ func (b *bench) row(row *benchLabel, id string, value []byte, l *line, s *scan) 
 		if x, err := strconv.ParseFloat(strings.TrimSuffix(string(value), "%"), 64); err == nil && !tb.has(id) {
 			tb.values = append(tb.values, forensics.Value{Name: id, X: x})
 			tb.strong = tb.strong || row.kind == rowStrong
+			if quotedRows[id] {
+				tb.quotes = append(tb.quotes, forensics.Quote{Pos: l.pos, Text: string(l.raw)})
+			}
 		}
 	}
 	if row.kind == rowWeak {
@@ -193,6 +200,7 @@ func (b *bench) closeTable(s *scan, fenced bool) {
 		e.Attrs = append(e.Attrs, forensics.Attr{Key: "cut", Value: cut})
 	}
 	e.Values = tb.values
+	e.Quotes = tb.quotes
 	b.emit(&e, s)
 }
 

@@ -87,10 +87,33 @@ func plainText(b []byte) bool {
 	return true
 }
 
-// isBar reports whether a chunk is a progress bar of tqdm or alike.
+// isBar reports whether a chunk is a progress bar of tqdm or alike: it has "%|",
+// a rate in "it/s]" or "s/it]", or an elapsed time and a "<". Every line is asked,
+// so the rarest byte of each is looked for first.
 func isBar(b []byte) bool {
-	return bytes.Contains(b, []byte("%|")) || bytes.Contains(b, []byte("it/s]")) || bytes.Contains(b, []byte("s/it]")) ||
-		(bytes.Contains(b, []byte("[00:")) && bytes.Contains(b, []byte("<")))
+	for at := 0; ; {
+		i := bytes.IndexByte(b[at:], '/')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		before, after := b[:at-1], b[at:]
+		if bytes.HasPrefix(after, []byte("s]")) && bytes.HasSuffix(before, []byte("it")) ||
+			bytes.HasPrefix(after, []byte("it]")) && bytes.HasSuffix(before, []byte("s")) {
+			return true
+		}
+	}
+	for at := 0; ; {
+		i := bytes.IndexByte(b[at:], '|')
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		if at > 1 && b[at-2] == '%' {
+			return true
+		}
+	}
+	return bytes.IndexByte(b, '<') >= 0 && bytes.Contains(b, []byte("[00:"))
 }
 
 // chunks splits a line at carriage returns and hands out what a person would

@@ -95,6 +95,9 @@ var gpuFaults = []string{
 // gpuAbsent says whether a cell holds no value, and which fault it names.
 func gpuAbsent(b []byte) (absent bool, fault string) {
 	b = bytes.TrimSpace(b)
+	if len(b) > 0 && b[0] >= '0' && b[0] <= '9' {
+		return false, "" // nearly all cells
+	}
 	for _, f := range gpuFaults {
 		if string(b) == f {
 			return true, string(bytes.Trim([]byte(f), "[]"))

@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/llmforensics/forensics"
@@ -233,9 +234,11 @@ func readStateLine(l *line, s *scan) int {
 	put(e, "state", view(between(t[i:], "code=", ",")))
 	status := wordAfter(t[i:], "status=")
 	code, sig, _ := bytes.Cut(status, []byte("/"))
-	put(e, "exit_code", view(number0(code)))
-	if bytes.Contains(t[i:], []byte("code=killed")) || bytes.Contains(t[i:], []byte("code=dumped")) {
+	if n := digits(code, 0, len(code)); len(sig) > 0 && n > 0 && n < 64 && string(between(t[i:], "code=", ",")) != "exited" {
+		put(e, "exit_code", strconv.Itoa(128+n))
 		put(e, "signal", view(sig))
+	} else {
+		put(e, "exit_code", view(number0(code)))
 	}
 	s.emit(e)
 	return 10

@@ -28,6 +28,9 @@ func (r *kernel) flush(s *scan) {
 
 func (r *kernel) line(l *line, s *scan) int {
 	t := l.text
+	if r.waiting && !bytes.Contains(t, []byte("Killed process ")) {
+		r.flush(s)
+	}
 	if len(t) < 6 {
 		return 0
 	}
@@ -80,6 +83,7 @@ func (r *kernel) emit(e *forensics.Event, s *scan) {
 			e.Format = formats[s.current].name
 		}
 		r.constraint, r.waiting = *e.Clone(), true
+		s.own()
 		return
 	}
 	if c := &r.constraint; r.waiting && c.Attr("pid") == e.Attr("pid") {

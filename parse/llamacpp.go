@@ -59,8 +59,8 @@ func (llamaMore) more(l *line, s *scan) int {
 	if len(t) < 4 {
 		return 0
 	}
-	if i := bytes.Index(t[:min(len(t), 200)], []byte("eval time = ")); i >= 0 {
-		return llamaTimings(l, s, t, i)
+	if hasAnyPrefix(bytes.TrimLeft(t, " "), []string{"prompt eval time = ", "eval time = "}) {
+		return llamaTimings(l, s, t)
 	}
 	if t[0] == 'C' || t[0] == 'G' || t[0] == '/' {
 		if w := llamaCrash(l, s, t); w != 0 {
@@ -80,7 +80,7 @@ func (llamaMore) more(l *line, s *scan) int {
 // llamaTimings reads "prompt eval time = 232.47 ms / 492 tokens ( 0.47 ms per
 // token, 2116.38 tokens per second)" and the same without "prompt". The rates are
 // one request's, not the server's.
-func llamaTimings(l *line, s *scan, t []byte, at int) int {
+func llamaTimings(l *line, s *scan, t []byte) int {
 	j := bytes.Index(t, []byte(" tokens per second"))
 	if j < 0 {
 		return 0
@@ -91,7 +91,7 @@ func llamaTimings(l *line, s *scan, t []byte, at int) int {
 		return -1
 	}
 	phase := "decode"
-	if bytes.HasSuffix(t[:at], []byte("prompt ")) {
+	if bytes.HasPrefix(t, []byte("prompt ")) {
 		phase = "prefill"
 	}
 	e := s.event(l, forensics.KindBatch)
@@ -106,7 +106,7 @@ func llamaTimings(l *line, s *scan, t []byte, at int) int {
 func llamaCrash(l *line, s *scan, t []byte) int {
 	typ := ""
 	switch {
-	case bytes.HasPrefix(t, []byte("CUDA error: ")):
+	case s.engine == "llama.cpp" && bytes.HasPrefix(t, []byte("CUDA error: ")):
 		typ = "CUDA error"
 		t = t[len("CUDA error: "):]
 	case bytes.Contains(t[:min(len(t), 200)], []byte("GGML_ASSERT(")):

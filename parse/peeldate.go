@@ -116,6 +116,13 @@ func syslogTail(b []byte) (host, unit string, pid int, msg []byte, ok bool) {
 // brackets is the local CUDA device, not the rank.
 func (l *line) peelNCCL() bool {
 	b := l.text
+	host := 0
+	for host < len(b) && host < 64 && (isWordByte(b[host]) || b[host] == '-' || b[host] == '.') {
+		host++
+	}
+	if host == 0 || host+1 >= len(b) || b[host] != ':' || b[host+1] < '0' || b[host+1] > '9' {
+		return false
+	}
 	i := bytes.Index(b[:min(len(b), 200)], []byte(" NCCL "))
 	if i < 0 {
 		return false

@@ -182,7 +182,7 @@ func (s *scan) match(l *line, lits []int) {
 // dispatch gives the line to the record under way, the tracebacks, or the first
 // reader that claims it.
 func (s *scan) dispatch(l *line) int {
-	s.ev = forensics.Event{}
+	s.ev = forensics.Event{Attrs: s.ev.Attrs[:0], Values: s.ev.Values[:0]}
 	if s.owner >= 0 {
 		if v := s.ask(s.owner, l); v != plainLine {
 			return v

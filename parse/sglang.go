@@ -267,7 +267,7 @@ func (r *uvicorn) line(l *line, s *scan) int {
 func accessLine(b []byte) (status int, path []byte, ok bool) {
 	sp := bytes.IndexByte(b, ' ')
 	q := bytes.Index(b, []byte(` HTTP/`))
-	if sp < 0 || q < sp {
+	if sp < 0 || q <= sp {
 		return 0, nil, false
 	}
 	end := bytes.Index(b[q:], []byte(`" `))

@@ -161,6 +161,10 @@ func startsOf(argv string, depth int) string {
 				return
 			}
 		}
+		if base := path.Base(words[i]); (base == "docker" || base == "podman") && strings.Contains(run, " --model") &&
+			(strings.Contains(run, "vllm") || strings.Contains(run, "sglang")) {
+			role = "server" // an image of one's own, whose entry point is the server
+		}
 		if path.Base(words[i]) == "curl" && (strings.Contains(run, "/completions") || strings.Contains(run, "/generate")) {
 			role = "client"
 		}

@@ -1,8 +1,10 @@
 package parse
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -184,8 +186,16 @@ func checkReading(t *testing.T, text string) {
 		if e.Pos.Line < 1 || int64(e.Pos.Line) > src.Lines.Read || e.Lines < 1 {
 			t.Errorf("event at line %d of %d, %d lines", e.Pos.Line, src.Lines.Read, e.Lines)
 		}
-		if e.Trace != nil && e.Trace.Count < 1 {
+		if e.Trace == nil {
+			continue
+		}
+		if e.Trace.Count < 1 {
 			t.Errorf("line %d: count %d", e.Pos.Line, e.Trace.Count)
+		}
+		for _, x := range e.Trace.Chain {
+			if x.Pos.Line != 0 && x.Pos.Before(e.Pos) {
+				t.Errorf("line %d: exception at line %d before it", e.Pos.Line, x.Pos.Line)
+			}
 		}
 	}
 }
@@ -200,4 +210,48 @@ func sortedTraces(events []*forensics.Event) []*forensics.Event {
 	}
 	slices.SortStableFunc(out, func(a, b *forensics.Event) int { return a.Pos.Line - b.Pos.Line })
 	return out
+}
+
+// TestShuffled mixes the lines of all samples: whatever stands next to what, no
+// line is lost and nothing panics.
+func TestShuffled(t *testing.T) {
+	var lines []string
+	for _, pattern := range []string{"testdata/trace/*.txt", "testdata/vllm/*.log"} {
+		names, _ := filepath.Glob(pattern)
+		for _, n := range names {
+			b, err := os.ReadFile(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, strings.SplitAfter(string(b), "\n")...)
+		}
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 40 {
+		var b strings.Builder
+		for range 400 {
+			at := rnd.IntN(len(lines))
+			for i := at; i < len(lines) && i < at+1+rnd.IntN(6); i++ {
+				b.WriteString(lines[i])
+			}
+		}
+		checkReading(t, b.String())
+	}
+}
+
+// BenchmarkTracebacks reads a log of which three tenths are tracebacks.
+func BenchmarkTracebacks(b *testing.B) {
+	part, err := os.ReadFile("testdata/trace/tb30.log")
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := bytes.Repeat(part, 64)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		in := Input{Size: int64(len(text)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}
+		if _, err := NewReader(Options{}).Read(in, 0, func(*forensics.Event) {}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -17,8 +17,10 @@ const (
 // header returns the text before a traceback header that ends the line, and
 // whether the header is that of an exception group (PEP 654).
 func header(text []byte) (lead []byte, group, ok bool) {
-	t := bytes.TrimRight(text, " ")
-	lead, ok = bytes.CutSuffix(t, []byte(tracebackHeader))
+	for len(text) > 0 && text[len(text)-1] == ' ' {
+		text = text[:len(text)-1]
+	}
+	lead, ok = bytes.CutSuffix(text, []byte(tracebackHeader))
 	if !ok {
 		return nil, false, false
 	}

@@ -22,7 +22,6 @@ type draft struct {
 	done    float64
 	total   float64
 	errLine forensics.Quote
-	refused bool // the client's error says that it never got through
 }
 
 // stepOrder ranks the steps of a run.
@@ -183,7 +182,7 @@ func (d *draft) add(e *Event) {
 			d.Params["planned_"+v.Name] = strconv.FormatFloat(v.X, 'f', -1, 64)
 		}
 	case forensics.StepNotReady:
-		d.started, d.refused = true, true
+		d.started, d.Refused = true, true
 		d.errLine = e.Quote()
 	case forensics.StepProgress:
 		d.started = true
@@ -197,6 +196,7 @@ func (d *draft) add(e *Event) {
 		d.result(e, step == forensics.StepRecord)
 	case forensics.StepError:
 		d.errLine = e.Quote()
+		d.Refused = d.Refused || refusal(e.Raw+e.Attr("message"))
 	case forensics.StepEnd:
 		if code, ok := atoi(e.Attr("code")); ok {
 			d.Exit, d.HasExit = code, true
@@ -245,7 +245,10 @@ func normalRate(r string) string {
 // result takes a summary: a table or an object of a result file.
 func (d *draft) result(e *Event, record bool) {
 	d.table, d.record = true, record
-	d.EndAt = e.Quote()
+	d.EndAt, d.Proof = e.Quote(), e.Quotes
+	if len(d.Proof) > 0 {
+		d.EndAt = d.Proof[0]
+	}
 	for _, v := range e.Values {
 		switch v.Name {
 		case "completed":
@@ -275,11 +278,11 @@ func (d *draft) traceback(e *Event) {
 	for i := range e.Trace.Chain {
 		all += e.Trace.Chain[i].Message + "\n"
 	}
-	for _, r := range refusals {
-		if strings.Contains(all, r) {
-			d.refused = true
-		}
-	}
+	d.Refused = d.Refused || refusal(all)
+}
+
+func refusal(text string) bool {
+	return slices.ContainsFunc(refusals, func(r string) bool { return strings.Contains(text, r) })
 }
 
 // settle derives the status from what the run itself printed.
@@ -298,7 +301,7 @@ func (d *draft) settle() {
 		d.Status, d.Why = PointDied, "the requests had begun, and no summary follows"
 	case stepOrder[d.step] >= stepOrder[forensics.StepWarmupDone] && d.errLine.Pos.Line > 0:
 		d.Status, d.Why = PointDied, "the warm-up was over, and no summary follows"
-	case d.refused || d.step == forensics.StepNotReady:
+	case d.Refused || d.step == forensics.StepNotReady:
 		d.Status, d.Why = PointNeverStarted, "the client could not reach the server"
 	case d.errLine.Pos.Line > 0:
 		d.Status, d.Why = PointNeverStarted, "the client ended with an error before its first request was answered"
@@ -310,6 +313,23 @@ func (d *draft) settle() {
 	if d.EndAt.Pos.Line == 0 {
 		d.EndAt = d.errLine
 	}
+	d.Lost = d.lost()
+}
+
+// lost reports whether the client did not finish: no summary, an exit status
+// that is not 0, or an error behind the summary.
+func (d *draft) lost() bool {
+	switch {
+	case !d.table:
+		return true
+	case d.HasExit:
+		return d.Exit != 0
+	case d.errLine.Pos.Line == 0 || d.Status == PointCompleted:
+		return false
+	case d.errLine.Pos.Source == d.EndAt.Pos.Source:
+		return d.EndAt.Pos.Before(d.errLine.Pos)
+	}
+	return true
 }
 
 func (d *draft) settleTable() {
@@ -367,7 +387,7 @@ func matchRecord(ds []*draft, r *draft) *draft {
 	}
 	var fit *draft
 	for _, d := range ds {
-		if !d.table && d.started && !d.refused && d.errLine.Pos.Line == 0 && d.MaxConcurrency == r.MaxConcurrency &&
+		if !d.table && d.started && !d.Refused && d.errLine.Pos.Line == 0 && d.MaxConcurrency == r.MaxConcurrency &&
 			(d.NumPrompts == 0 || r.Completed <= d.NumPrompts) && path.Dir(sourceKey(d)) == path.Dir(sourceKey(r)) {
 			if fit != nil {
 				return nil
@@ -416,6 +436,9 @@ func (d *draft) absorb(o *draft) {
 		if d.EndAt.Pos.Line == 0 {
 			d.EndAt = o.EndAt
 		}
+		if len(d.Proof) == 0 {
+			d.Proof = o.Proof
+		}
 	}
 	d.MaxConcurrency = cmp.Or(d.MaxConcurrency, o.MaxConcurrency)
 	d.RequestRate = cmp.Or(d.RequestRate, o.RequestRate)
@@ -424,7 +447,7 @@ func (d *draft) absorb(o *draft) {
 	d.Completed = max(d.Completed, o.Completed)
 	d.Failed = max(d.Failed, o.Failed)
 	d.done, d.total = max(d.done, o.done), max(d.total, o.total)
-	d.refused = d.refused || o.refused
+	d.Refused = d.Refused || o.Refused
 	if d.errLine.Pos.Line == 0 {
 		d.errLine = o.errLine
 	}

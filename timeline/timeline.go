@@ -134,6 +134,11 @@ type Point struct {
 	Start, End int64
 	// At is the line that begins it, EndAt the line that proves its end or status.
 	At, EndAt forensics.Quote
+	// Proof are the lines of the summary that count and rate the requests.
+	Proof []forensics.Quote
+	// Lost is true when the client ended with an error although it printed a
+	// summary, or printed none.
+	Lost bool
 	// Sources are the indexes of the sources that tell of it.
 	Sources []int
 	// Filtered is the filter the output went through ("grep -E ..."), "" if none.
@@ -141,8 +146,10 @@ type Point struct {
 	// Exit is the client's exit status, if a wrapper printed it.
 	Exit    int
 	HasExit bool
-	// Error is the client's own last error line.
-	Error forensics.Quote
+	// Error is the client's own last error line; Refused says that it, or one
+	// before it, tells that nothing listened.
+	Error   forensics.Quote
+	Refused bool
 	// Order is the position in the order run.
 	Order int
 	// Earlier is true for points of a run before the one under study: they

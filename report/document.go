@@ -93,24 +93,26 @@ type Rejected struct {
 
 // Point is one benchmark point. MaxConcurrency, NumPrompts, Completed and Failed
 // are null when not known; RequestRate is a number, "inf", "trace" or null.
+// Metrics carry the names and units of the SGLang client's JSONL; a metric that
+// the client printed as nan is null.
 type Point struct {
-	Label          string             `json:"label,omitempty"`
-	Client         string             `json:"client,omitempty"`
-	Sources        []string           `json:"sources"`
-	MaxConcurrency *int               `json:"max_concurrency"`
-	RequestRate    any                `json:"request_rate"`
-	NumPrompts     *int               `json:"num_prompts"`
-	Completed      *int               `json:"completed"`
-	Failed         *int               `json:"failed"`
-	Status         string             `json:"status"`
-	Why            string             `json:"why"`
-	Filtered       string             `json:"filtered,omitempty"`
-	ExitStatus     *int               `json:"exit_status,omitempty"`
-	Start          string             `json:"start"`
-	End            string             `json:"end"`
-	Metrics        map[string]float64 `json:"metrics"`
-	Params         map[string]string  `json:"params"`
-	Evidence       []Evidence         `json:"evidence"`
+	Label          string            `json:"label,omitempty"`
+	Client         string            `json:"client,omitempty"`
+	Sources        []string          `json:"sources"`
+	MaxConcurrency *int              `json:"max_concurrency"`
+	RequestRate    Rate              `json:"request_rate"`
+	NumPrompts     *int              `json:"num_prompts"`
+	Completed      *int              `json:"completed"`
+	Failed         *int              `json:"failed"`
+	Status         string            `json:"status"`
+	Why            string            `json:"why"`
+	Filtered       string            `json:"filtered,omitempty"`
+	ExitStatus     *int              `json:"exit_status,omitempty"`
+	Start          string            `json:"start"`
+	End            string            `json:"end"`
+	Metrics        map[string]Number `json:"metrics"`
+	Params         map[string]string `json:"params"`
+	Evidence       []Evidence        `json:"evidence"`
 }
 
 // Process is one process life.
@@ -151,7 +153,7 @@ type Config struct {
 type Command struct {
 	Role      string   `json:"role"`
 	Argv      string   `json:"argv"`
-	Recovered bool     `json:"recovered"` // rebuilt from printed arguments
+	Recovered bool     `json:"recovered"` // rebuilt from printed arguments, not seen
 	Filter    string   `json:"filter,omitempty"`
 	Evidence  Evidence `json:"evidence"`
 }
@@ -161,7 +163,7 @@ type GPU struct {
 	Index     string     `json:"index"`
 	Name      string     `json:"name"`
 	Bus       string     `json:"bus,omitempty"`
-	MemoryMiB float64    `json:"memory_mib"`
+	MemoryMiB Number     `json:"memory_mib"`
 	Evidence  []Evidence `json:"evidence"`
 }
 
@@ -175,7 +177,7 @@ type Fact struct {
 // Event is a key event of the timeline.
 type Event struct {
 	Time     string   `json:"time"`
-	UnixMs   float64  `json:"unix_ms"` // 0 if unknown
+	UnixMs   Number   `json:"unix_ms"` // 0 if unknown
 	Placed   bool     `json:"placed"`  // time taken from neighbouring lines
 	Process  string   `json:"process"`
 	Kind     string   `json:"kind"`
@@ -185,18 +187,18 @@ type Event struct {
 	Evidence Evidence `json:"evidence"`
 }
 
-// Series is a quantity over time: bucket i covers StartMs + i*StepMs. Gaps are
-// null in all three lists.
+// Series is a quantity over time: bucket i covers StepMs from StartMs + i*StepMs
+// (Unix milliseconds). Gaps are NaN, null in JSON, in all three lists.
 type Series struct {
-	Name    string     `json:"name"`
-	Label   string     `json:"label"`
-	Unit    string     `json:"unit"`
-	Source  string     `json:"source"`
-	StartMs float64    `json:"start_ms"`
-	StepMs  float64    `json:"step_ms"`
-	Mean    []*float64 `json:"mean"`
-	Min     []*float64 `json:"min"`
-	Max     []*float64 `json:"max"`
+	Name    string   `json:"name"`
+	Label   string   `json:"label"`
+	Unit    string   `json:"unit"`
+	Source  string   `json:"source"`
+	StartMs Number   `json:"start_ms"`
+	StepMs  Number   `json:"step_ms"`
+	Mean    []Number `json:"mean"`
+	Min     []Number `json:"min"`
+	Max     []Number `json:"max"`
 }
 
 // Source is one input artefact.
@@ -215,11 +217,11 @@ type Source struct {
 
 // Clock says how a source's stamps were placed.
 type Clock struct {
-	Source       string  `json:"source"`
-	Kind         string  `json:"kind"`
-	OffsetS      float64 `json:"offset_s"`
-	UncertaintyS float64 `json:"uncertainty_s"`
-	How          string  `json:"how"`
+	Source       string `json:"source"`
+	Kind         string `json:"kind"`
+	OffsetS      Number `json:"offset_s"`
+	UncertaintyS Number `json:"uncertainty_s"`
+	How          string `json:"how"`
 }
 
 // Coverage says what was missing and what was looked for in vain.

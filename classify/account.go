@@ -133,6 +133,9 @@ func (a *analyst) symptoms(d *forensics.Diagnosis, root *incident) {
 		case in.cause == nil && in.role == signatures.Cause:
 			continue
 		}
+		if strings.HasPrefix(in.Class, "launch.") && in.life < 0 && a.life != nil && a.life.IsReady() {
+			continue // the launch had succeeded: a client that found nothing says nothing of it
+		}
 		f := in.Finding
 		f.When = in.when
 		f.ExplainedBy, f.Why = root.Class, in.why
@@ -259,7 +262,7 @@ func (a *analyst) chain(root *incident, d *forensics.Diagnosis) []forensics.Link
 	}
 	for i := range a.t.Points {
 		if p := &a.t.Points[i]; p.Status == timeline.PointDied && a.life != nil {
-			link("", fmt.Sprintf("the point %s was under way and never finished", pointName(p)), p.Start, p.At)
+			link("", fmt.Sprintf("the point %s was under way and never finished", pointName(p)), 0, p.At)
 			break
 		}
 	}

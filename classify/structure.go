@@ -129,6 +129,9 @@ func (a *analyst) noProcess() {
 		}
 		return
 	}
+	if stale != nil {
+		a.rejectStale(stale)
+	}
 	if named {
 		a.decorate("launch.no-process", ev, says)
 		return
@@ -137,9 +140,6 @@ func (a *analyst) noProcess() {
 	in.Remedy = "Check that the launch script exists where it is run (ls -l), that its heredoc was written, and start it again; then look for the engine's own process, not for the pattern: pgrep -f '[s]glang'."
 	if len(p.missing) == 0 {
 		in.layer = signatures.Fallback
-	}
-	if stale != nil {
-		a.rejectStale(stale)
 	}
 }
 

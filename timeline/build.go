@@ -24,6 +24,7 @@ func Build(run *forensics.Run, cols []*Collector) *Timeline {
 	t.noteExits()
 	t.markStale()
 	t.settlePoints()
+	t.dropHelpers()
 	t.span()
 	return t
 }
@@ -239,6 +240,11 @@ func (t *Timeline) LastLife() *Life {
 		}
 	}
 	return best
+}
+
+// dropHelpers removes the series that only served to place points.
+func (t *Timeline) dropHelpers() {
+	t.Series = slices.DeleteFunc(t.Series, func(s Series) bool { return s.Name == servedSeries })
 }
 
 // span sets the first and last placed time.

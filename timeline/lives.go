@@ -173,6 +173,10 @@ func launchSeen(l *Life) bool {
 	return false
 }
 
+// servedSeries counts the requests answered since a life was ready; its label is
+// the life's number in its source. It serves to place points, not to be shown.
+const servedSeries = "served"
+
 // servicePaths are the routes whose answers mean that the engine serves.
 var servicePaths = []string{"/v1/completions", "/v1/chat/completions", "/generate", "/v1/embeddings", "/v1/responses", "/inference", "/completion", "/v1/messages"}
 
@@ -201,6 +205,13 @@ func (c *Collector) http(e *forensics.Event) {
 		}
 	case status == 200 && isService(path):
 		l.Served++
+		if l.IsReady() {
+			s := e.Stamp
+			if s.IsZero() {
+				s = c.now
+			}
+			c.addSeries(servedSeries, strconv.Itoa(len(c.lives)-1), s, 1, e)
+		}
 		l.progress(c, e)
 		c.setReady(l, cloneQuoteIf(!l.IsReady(), e), e.Stamp)
 	}

@@ -15,6 +15,7 @@ import (
 type draft struct {
 	Point
 	source  int
+	when    int64  // time of its first line, 0 if it has none of its own
 	step    string // the furthest step reached
 	table   bool   // a summary table or record was seen
 	record  bool   // it comes from a result file
@@ -43,6 +44,7 @@ func buildPoints(t *Timeline) []Point {
 		}
 	}
 	joined := joinSources(t, order, bySource)
+	inRunOrder(joined)
 	points := make([]Point, 0, len(joined))
 	for i, d := range joined {
 		d.settle()
@@ -50,6 +52,33 @@ func buildPoints(t *Timeline) []Point {
 		points = append(points, d.Point)
 	}
 	return points
+}
+
+// inRunOrder sorts runs of several sources into the order they were run: by time
+// where both have one; a client that nobody let in comes after those that were
+// served, since a server does not come back unseen; else by path.
+func inRunOrder(ds []*draft) {
+	served := map[int]bool{}
+	for _, d := range ds {
+		if d.table {
+			served[d.source] = true
+		}
+	}
+	slices.SortStableFunc(ds, func(a, b *draft) int {
+		if a.source == b.source {
+			return 0
+		}
+		if a.when != 0 && b.when != 0 {
+			return cmp.Compare(a.when, b.when)
+		}
+		if served[a.source] != served[b.source] {
+			if served[a.source] {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.source, b.source)
+	})
 }
 
 // sourceEvents returns the events of one source that tell of client runs, in
@@ -79,7 +108,7 @@ func sourceDrafts(t *Timeline, src int) []*draft {
 	var cur *draft
 	filter, echo := "", (*Event)(nil)
 	begin := func(e *Event) *draft {
-		cur = &draft{source: src, Point: Point{Completed: -1, Failed: -1, Metrics: map[string]float64{}, Params: map[string]string{}, Sources: []int{src}, At: e.Quote(), Filtered: filter}}
+		cur = &draft{source: src, when: ownTime(e), Point: Point{Completed: -1, Failed: -1, Metrics: map[string]float64{}, Params: map[string]string{}, Sources: []int{src}, At: e.Quote(), Filtered: filter}}
 		if echo != nil {
 			cur.applyEcho(echo)
 			echo = nil
@@ -120,6 +149,14 @@ func sourceDrafts(t *Timeline, src int) []*draft {
 		ds = append(ds, d)
 	}
 	return ds
+}
+
+// ownTime returns the time of an event that printed one itself.
+func ownTime(e *Event) int64 {
+	if e.Placed {
+		return 0
+	}
+	return e.When
 }
 
 // over reports whether a step cannot belong to the same run as those before.

@@ -3,6 +3,8 @@ package timeline
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/llmforensics/forensics"
 )
@@ -69,35 +71,122 @@ type busy struct {
 }
 
 // placePoints puts points without times of their own on the server's clock, by
-// the load that they caused: the stretch of running requests, in order, whose
-// length is nearest to the client's own duration.
+// the load that they caused: by counting the requests that the server answered,
+// else by the stretches of running requests.
 func (t *Timeline) placePoints(l *Life) {
 	if l == nil {
 		return
 	}
+	t.placeByCount(l)
 	spans := t.busySpans(l.Source)
-	at := 0
 	for i := range t.Points {
 		p := &t.Points[i]
-		if p.Start != 0 || at >= len(spans) {
+		if p.Start != 0 || p.Earlier {
 			continue
 		}
+		rest := spansAfter(spans, t.endBefore(i))
 		dur := int64(p.Metrics["duration"] * 1e9)
+		k := -1
 		switch {
 		case dur > 0:
-			if k := bestSpan(spans[at:], p, dur); k >= 0 {
-				p.Start, p.End = spans[at+k].to-dur, spans[at+k].to
-				at += k + 1
+			if k = bestSpan(rest, p, dur); k >= 0 {
+				p.Start, p.End = rest[k].to-dur, rest[k].to
 			}
-		case p.Status == PointDied:
-			last := spans[len(spans)-1]
-			p.Start, p.End = last.from, last.to
-			if l.End > last.from {
-				p.End = l.End
+		case p.MaxConcurrency > 0 && p.Status == PointCompleted:
+			if k = peakSpan(rest, p); k >= 0 {
+				p.Start, p.End = rest[k].from, rest[k].to
 			}
-			at = len(spans)
+		case p.Status == PointDied && len(rest) > 0:
+			p.Start, p.End = rest[0].from, max(l.End, rest[len(rest)-1].to)
 		}
 	}
+}
+
+// endBefore returns the end of the last placed point before point i.
+func (t *Timeline) endBefore(i int) int64 {
+	for k := i - 1; k >= 0; k-- {
+		if t.Points[k].End != 0 {
+			return t.Points[k].End
+		}
+	}
+	return 0
+}
+
+// spansAfter returns the stretches behind a time; one that the time cuts is kept
+// from there on.
+func spansAfter(spans []busy, when int64) []busy {
+	for k, s := range spans {
+		if s.to <= when {
+			continue
+		}
+		rest := slices.Clone(spans[k:])
+		rest[0].from = max(rest[0].from, when)
+		return rest
+	}
+	return nil
+}
+
+// placeByCount uses the order of the server's answers: a client first sends its
+// warm-up request, then its prompts, and no two points overlap. The counts must
+// fit, or nothing is placed.
+func (t *Timeline) placeByCount(l *Life) {
+	s := t.servedOf(l)
+	if s == nil || l.Source < 0 {
+		return
+	}
+	total := 0
+	for i := range s.Buckets {
+		total += s.Buckets[i].N
+	}
+	var ends []int
+	sum := 0
+	for i := range t.Points {
+		p := &t.Points[i]
+		if p.Earlier || p.Completed < 0 || p.Metrics["duration"] <= 0 {
+			ends = append(ends, 0)
+			continue
+		}
+		sum += 1 + p.Completed
+		ends = append(ends, sum)
+	}
+	if sum == 0 || sum > total {
+		return
+	}
+	for i, n := range ends {
+		if p := &t.Points[i]; n > 0 && p.Start == 0 {
+			p.End = s.timeOf(n)
+			p.Start = p.End - int64(p.Metrics["duration"]*1e9)
+		}
+	}
+}
+
+// servedOf returns the series that counts the answers of a life.
+func (t *Timeline) servedOf(l *Life) *Series {
+	n := 0
+	for i := range t.Lives {
+		if o := &t.Lives[i]; o.Source == l.Source {
+			if o == l {
+				break
+			}
+			n++
+		}
+	}
+	for i := range t.Series {
+		if s := &t.Series[i]; s.Name == servedSeries && s.Source == l.Source && s.Label == strconv.Itoa(n) {
+			return s
+		}
+	}
+	return nil
+}
+
+// timeOf returns the time of the n-th sample.
+func (s *Series) timeOf(n int) int64 {
+	for k := range s.Buckets {
+		if n -= s.Buckets[k].N; n <= 0 {
+			return s.Start + int64(k+1)*s.Step
+		}
+	}
+	return 0
 }
 
 // bestSpan returns the stretch whose length fits the duration best, within half
@@ -117,6 +206,21 @@ func bestSpan(spans []busy, p *Point, dur int64) int {
 		}
 	}
 	return best
+}
+
+// peakSpan returns the first stretch whose peak is what the point's concurrency
+// would cause; -1 if none.
+func peakSpan(spans []busy, p *Point) int {
+	want := float64(p.MaxConcurrency)
+	if p.Completed > 0 {
+		want = math.Min(want, float64(p.Completed))
+	}
+	for k, s := range spans {
+		if s.peak >= want*0.7 && s.peak <= float64(p.MaxConcurrency)*1.1 {
+			return k
+		}
+	}
+	return -1
 }
 
 // busySpans cuts the running-requests series of a source into busy stretches;

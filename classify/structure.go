@@ -119,8 +119,9 @@ func (a *analyst) noProcess() {
 		says = append(says, fmt.Sprintf("%s no memory in use, so no model was loaded", gpus(len(p.idle))))
 	}
 	if stale != nil {
-		ev = append(ev, forensics.Quote{Pos: stale.First.Pos, Text: stale.First.Text})
-		says = append(says, fmt.Sprintf("%s belongs to an earlier process: its last stamp is older than the other records", a.t.Run.Sources[stale.Source].Path))
+		ev = append(ev, stale.Last, stale.NewerAt)
+		says = append(says, fmt.Sprintf("the log in %s belongs to an earlier process: its last line (%s) is older than what the other records show (%s)",
+			a.t.Run.Sources[stale.Source].Path, a.t.Run.At(stale.Last.Pos), a.t.Run.At(stale.NewerAt.Pos)))
 	}
 	named := a.has("launch.no-process")
 	if len(says) < 2 && !(len(p.missing) > 0 && len(p.launches)+len(p.self) > 0) {
@@ -194,13 +195,15 @@ func hasQuote(list []forensics.Quote, q forensics.Quote) bool {
 	return false
 }
 
+// staleLife returns the stale life that its log tells most of, nil if none.
 func (a *analyst) staleLife() *timeline.Life {
+	var best *timeline.Life
 	for i := range a.t.Lives {
-		if a.t.Lives[i].Stale {
-			return &a.t.Lives[i]
+		if l := &a.t.Lives[i]; l.Stale && (best == nil || len(l.Phases) > len(best.Phases)) {
+			best = l
 		}
 	}
-	return nil
+	return best
 }
 
 func (a *analyst) rejectStale(l *timeline.Life) {

@@ -279,20 +279,21 @@ func (t *Timeline) markStale() {
 		if end == 0 {
 			continue
 		}
-		later, first := 0, int64(0)
+		var newer *Event
 		for _, e := range t.Events {
-			if e.When == 0 || e.Pos.Source == l.Source || e.Placed {
+			if e.When == 0 || e.Placed || e.Pos.Source == l.Source && e.Life == i {
 				continue
 			}
 			switch e.Proc.Role {
 			case forensics.RoleGPU, forensics.RoleShell, forensics.RoleClient, forensics.RoleScheduler:
-				later++
-				if first == 0 || e.When < first {
-					first = e.When
+				if newer == nil || e.When < newer.When {
+					newer = e
 				}
 			}
 		}
-		l.Stale = later > 0 && first > end+apart
+		if newer != nil && newer.When > end+apart {
+			l.Stale, l.NewerAt = true, newer.Quote()
+		}
 	}
 }
 

@@ -84,8 +84,10 @@ type Life struct {
 	// ExitCode is the process's exit status as somebody saw it; HasExit tells.
 	ExitCode int
 	HasExit  bool
-	// Stale is true when the log belongs to an earlier process than the run's.
-	Stale bool
+	// Stale is true when the log belongs to an earlier process than the run's:
+	// its last stamp lies well before NewerAt, the earliest dated record beside it.
+	Stale   bool
+	NewerAt forensics.Quote
 }
 
 // IsReady reports whether the life was ever ready.

@@ -164,6 +164,10 @@ type Event struct {
 	Lines int
 	// Stamp is the time printed on the line, not yet aligned with other sources.
 	Stamp Stamp
+	// Inner is the logger's own stamp where a wrapper (container runtime, kubectl,
+	// journal) stamped the line as well. Stamp is the wrapper's then; the
+	// difference of the two is the zone of a logger that prints none.
+	Inner Stamp
 	Proc  Process
 	Level Level
 	Kind  Kind

@@ -31,6 +31,9 @@ type Exception struct {
 	// Pos and Text are the "Type: message" line itself, the evidence to quote.
 	Pos  Pos
 	Text string
+	// Raised is the source line that raised it, if one was printed and the
+	// exception has no message of its own: the condition of a bare assert.
+	Raised Quote
 	// Link says how the next exception of the chain came about: "cause"
 	// (raise ... from), "context" (raised while handling this one), "" for the last.
 	Link string

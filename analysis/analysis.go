@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/llmforensics/forensics"
@@ -30,6 +28,8 @@ type Options struct {
 	Version string
 	// SHA256 asks for SHA-256 digests of sources of any size.
 	SHA256 bool
+	// Hints names the formats of sources by their paths; see [parse.FormatNames].
+	Hints map[string]string
 	// Workers is how many sources are read at once, 0 for one per processor.
 	Workers int
 }
@@ -51,8 +51,6 @@ func Run(ctx context.Context, inputs []parse.Input, opts Options) (*report.Docum
 			return nil, err
 		}
 	}
-	inputs = slices.Clone(inputs)
-	slices.SortStableFunc(inputs, func(a, b parse.Input) int { return strings.Compare(a.Path, b.Path) })
 	run := &forensics.Run{Label: opts.Label}
 	cols, err := readAll(ctx, run, inputs, set, opts)
 	if err != nil {
@@ -63,44 +61,48 @@ func Run(ctx context.Context, inputs []parse.Input, opts Options) (*report.Docum
 	return report.Freeze(t, d, report.Tool{Name: "forensics", Version: opts.Version, Signatures: len(set.Sigs)}), nil
 }
 
-// readAll reads the inputs side by side; each has a collector of its own, so the
-// result does not depend on which is read first.
+// readAll reads the inputs side by side; each source has a collector of its own,
+// so the result does not depend on which is read first.
 func readAll(ctx context.Context, run *forensics.Run, inputs []parse.Input, set *signatures.Set, opts Options) ([]*timeline.Collector, error) {
-	r := parse.NewReader(parse.Options{Matcher: set, SHA256: opts.SHA256})
-	run.Sources = make([]forensics.Source, len(inputs))
-	cols := make([]*timeline.Collector, len(inputs))
-	errs := make([]error, len(inputs))
+	plan := parse.NewReader(parse.Options{Matcher: set, SHA256: opts.SHA256, Hints: opts.Hints}).Plan(inputs)
+	run.Sources = make([]forensics.Source, len(plan.Paths))
+	cols := make([]*timeline.Collector, len(plan.Paths))
+	errs := make([]error, len(plan.Paths))
+	for i := range cols {
+		cols[i] = timeline.NewCollector(i)
+	}
+	sink := func(i int) func(*forensics.Event) { return cols[i].Sink }
+	done := func(i int, src forensics.Source, err error) { run.Sources[i], errs[i] = src, err }
 	workers := opts.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range min(workers, len(inputs)) {
+	for range min(workers, plan.Units()) {
 		wg.Go(func() {
-			for i := range next {
-				cols[i] = timeline.NewCollector(i)
-				run.Sources[i], errs[i] = r.Read(inputs[i], i, cols[i].Sink)
+			for u := range next {
+				plan.Read(u, sink, done)
 			}
 		})
 	}
-	for i := range inputs {
+	for u := range plan.Units() {
 		if ctx.Err() != nil {
 			break
 		}
-		next <- i
+		next <- u
 	}
 	close(next)
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return cols, unreadable(run, inputs, errs)
+	return cols, unreadable(run, plan.Paths, errs)
 }
 
 // unreadable turns the errors of opening into notes, or into an error if nothing
 // at all could be opened.
-func unreadable(run *forensics.Run, inputs []parse.Input, errs []error) error {
+func unreadable(run *forensics.Run, paths []string, errs []error) error {
 	bad := 0
 	for i, err := range errs {
 		if err == nil {
@@ -108,10 +110,10 @@ func unreadable(run *forensics.Run, inputs []parse.Input, errs []error) error {
 		}
 		bad++
 		s := &run.Sources[i]
-		s.Path, s.Format = inputs[i].Path, "unreadable"
+		s.Path, s.Format = paths[i], "unreadable"
 		s.Notes = append(s.Notes, forensics.Note{Pos: forensics.Pos{Source: i}, Text: err.Error()})
 	}
-	if bad == len(inputs) {
+	if bad == len(paths) {
 		return fmt.Errorf("%w: %w", ErrNothingToRead, errors.Join(errs...))
 	}
 	return nil

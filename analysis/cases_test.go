@@ -149,8 +149,8 @@ func (w *wantPoint) matches(p report.Point) bool {
 // tally counts how the labelled cases came out.
 type tally struct {
 	cases, root, outcome, evidence, all, never, points, pointsRight int
-	confident                                                      map[string][2]int // confidence -> right, all
-	failedRuns, confirmedFailed                                    int
+	confident                                                       map[string][2]int // confidence -> right, all
+	failedRuns, confirmedFailed                                     int
 }
 
 func score(t *testing.T, set *signatures.Set) tally {
@@ -231,5 +231,21 @@ func TestLabelledCases(t *testing.T) {
 	}
 	if k := n.confident["likely"]; share(k[0], k[1]) < 0.9 {
 		t.Errorf("likely is right in %d of %d: want 0.90", k[0], k[1])
+	}
+}
+
+// TestAblation takes away every signature of a named bug: what is left must still
+// put most failures into the right class. This is what unseen failures meet.
+func TestAblation(t *testing.T) {
+	all := library(t)
+	set := all.Subset(func(s *signatures.Signature) bool { return s.LayerNo() != signatures.Bug })
+	if len(set.Sigs) == 0 || len(set.Sigs) == len(all.Sigs) {
+		t.Fatalf("%d of %d signatures are left: the first layer was not removed", len(set.Sigs), len(all.Sigs))
+	}
+	n := score(t, set)
+	t.Logf("without %d signatures of named bugs: cases %d, root %.3f, all three %.3f",
+		len(all.Sigs)-len(set.Sigs), n.cases, share(n.root, n.cases), share(n.all, n.cases))
+	if share(n.root, n.cases) < 0.85 {
+		t.Errorf("root %.3f without the first layer, want at least 0.85", share(n.root, n.cases))
 	}
 }

@@ -259,6 +259,7 @@ func (a *analyst) matchTrace(e *timeline.Event) {
 		return
 	}
 	in := a.addMatch(e, best.sig, best.quote, best.text)
+	in.quoteRaised(e.Trace)
 	a.addEchoes(e, best.sig, frameKeys(e.Trace))
 	for _, m := range list {
 		if m.sig.Role == signatures.Symptom && m.sig != best.sig && a.classOf(m.sig, e) != in.Class {
@@ -271,6 +272,19 @@ func (a *analyst) matchTrace(e *timeline.Event) {
 			in.Fingerprint = fingerprint(e.Trace)
 		}
 	}
+}
+
+// quoteRaised puts the condition of a bare assert before the exception's own line,
+// which says nothing.
+func (in *incident) quoteRaised(tr *forensics.Trace) {
+	if in == nil {
+		return
+	}
+	x := tr.Root()
+	if x == nil || x.Raised.Pos.Line == 0 || hasQuote(in.Evidence, x.Raised) || len(in.Evidence) > 6 {
+		return
+	}
+	in.Evidence = append([]forensics.Quote{x.Raised}, in.Evidence...)
 }
 
 // mutesRoot reports whether advice or a benign signature matches the exception
@@ -396,6 +410,7 @@ func (a *analyst) unknownTrace(e *timeline.Event) {
 	in.Remedy = "Search the engine's issues for the exception text; group equal failures by the fingerprint."
 	in.Fingerprint = fingerprint(e.Trace)
 	in.Ranks = mergeRanks(in.Ranks, e.Trace.Ranks)
+	in.quoteRaised(e.Trace)
 	a.add(in)
 }
 

@@ -55,21 +55,23 @@ func (r *benchJSON) looksCut(t []byte) bool {
 
 // objects reads a line that holds one object or several.
 func (r *benchJSON) objects(t []byte, l *line, s *scan) int {
+	long := len(l.text) >= MaxLine-maxPrompt // a wrapper's prefix may have been removed
 	t = bytes.TrimPrefix(t, []byte("["))
 	weight := 0
 	for len(t) > 0 && t[0] == '{' {
 		r.start()
+		r.walk.pieces = long
 		used, done, err := r.walk.feed(t)
 		if err != nil || !done {
 			if r.rec.metrics == 0 && r.rec.known < 3 {
 				break
 			}
-			atLimit := len(l.text) >= MaxLine
+			if long && err == nil {
+				r.longLine(l, s)
+				return 10
+			}
 			r.noteCut(l.pos, l.text, err, s)
 			r.emit(s.event(l, forensics.KindBench), true, s)
-			if atLimit {
-				return 10 // the reader's own limit is no damage of the file
-			}
 			return -1
 		}
 		if r.rec.isRecord() {
@@ -79,6 +81,27 @@ func (r *benchJSON) objects(t []byte, l *line, s *scan) int {
 		t = bytes.TrimLeft(t[used:], ", ]")
 	}
 	return weight
+}
+
+// longLine reads on in an object that is longer than a line may be: the lists of
+// ten thousand requests stand in it, and the metrics behind them.
+func (r *benchJSON) longLine(l *line, s *scan) {
+	r.head = *s.event(l, forensics.KindBench).Clone()
+	r.head.Format, r.head.Hits = formats[s.current].name, nil
+	ended := false
+	s.takeTail(func(piece []byte, end bool) {
+		if ended {
+			return
+		}
+		_, done, err := r.walk.feed(piece)
+		if ended = done || end || err != nil; !ended {
+			return
+		}
+		if !done {
+			r.noteCut(r.head.Pos, piece, err, s)
+		}
+		r.emit(&r.head, !done, s)
+	})
 }
 
 func (r *benchJSON) noteCut(pos forensics.Pos, text []byte, err error, s *scan) {

@@ -169,12 +169,19 @@ func TestBenchRecordCut(t *testing.T) {
 }
 
 // TestBenchRecordLong reads a record whose lists are longer than a line may be:
-// what stands before them is kept.
+// what stands before and behind them is kept.
 func TestBenchRecordLong(t *testing.T) {
-	text := strings.TrimSuffix(sampleRecord, "}") + `, "itls": [` + strings.Repeat("0.0123, ", MaxLine/8+10) + "1]}\n"
+	text := strings.TrimSuffix(sampleRecord, "}") + `, "itls": [` + strings.Repeat("0.0123, ", MaxLine/4+10) + `1], "last": 1234567}` + "\nplain\n"
 	recs, src := records(t, text)
-	if len(recs) != 1 || recs[0].Attr("cut") != "tail" || src.Lines.Damaged != 1 {
-		t.Errorf("%d records, lines %+v", len(recs), src.Lines)
+	if len(recs) != 1 || recs[0].Attr("cut") != "" || src.Lines != (forensics.LineCount{Read: 2, Understood: 1, Plain: 1}) {
+		t.Fatalf("%d records, lines %+v", len(recs), src.Lines)
+	}
+	if x, _ := recs[0].Value("last"); x != 1234567 {
+		t.Errorf("the value behind the lists is %v", x)
+	}
+	recs, src = records(t, text[:len(text)-30])
+	if len(recs) != 1 || recs[0].Attr("cut") != "tail" || len(src.Notes) != 1 {
+		t.Errorf("cut: %d records, notes %v", len(recs), src.Notes)
 	}
 }
 

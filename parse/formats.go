@@ -114,3 +114,12 @@ func loggerFormat(st style) int {
 	}
 	return -1
 }
+
+// FormatNames lists the formats by name, as hints and sources give them.
+func FormatNames() []string {
+	names := make([]string, len(formats))
+	for i := range formats {
+		names[i] = formats[i].name
+	}
+	return names
+}

@@ -7,6 +7,8 @@ const (
 	maxJSONDepth = 200
 	// maxJSONToken bounds the part of a string that is kept, in bytes.
 	maxJSONToken = 4 << 10
+	// maxJSONPath is how many levels of keys are kept for path.
+	maxJSONPath = 8
 )
 
 // jsonWalk reads one JSON object that arrives in pieces and hands out its
@@ -20,10 +22,15 @@ type jsonWalk struct {
 	// (key2 is empty at depth 1), its depth, and its text. A string's text is
 	// unquoted and cut at maxJSONToken.
 	value func(depth int, key1, key2 string, text []byte, quoted bool)
+	// closed, if not nil, is told when an object or list at that depth has ended.
+	closed func(depth int)
+	// pieces says that a piece may end anywhere, even within a number.
+	pieces bool
 
 	stack  []byte // open brackets
 	state  jsonState
 	keys   [2]string
+	deep   [maxJSONPath - 2][]byte // keys of the levels below those
 	tok    []byte
 	quoted bool // within a string
 	escape int  // bytes of an escape still to come
@@ -46,7 +53,19 @@ var errJSON = errors.New("not JSON")
 
 // reset prepares for another object.
 func (w *jsonWalk) reset() {
-	*w = jsonWalk{value: w.value, stack: w.stack[:0], tok: w.tok[:0]}
+	*w = jsonWalk{value: w.value, closed: w.closed, stack: w.stack[:0], tok: w.tok[:0], deep: w.deep}
+}
+
+// path returns the key at a level, counted from 1: "" for the level of a list,
+// and for levels below the one at hand.
+func (w *jsonWalk) path(level int) string {
+	switch {
+	case level > len(w.stack) || level > maxJSONPath || w.stack[level-1] == '[':
+		return ""
+	case level <= 2:
+		return w.keys[level-1]
+	}
+	return view(w.deep[level-3])
 }
 
 // feed reads the next piece. It returns how much of it was used and whether the
@@ -73,7 +92,7 @@ func (w *jsonWalk) feed(b []byte) (used int, done bool, err error) {
 		}
 		i++
 	}
-	if w.bare {
+	if w.bare && !w.pieces {
 		w.endBare()
 	}
 	return len(b), false, nil
@@ -202,6 +221,9 @@ func (w *jsonWalk) pop(c byte) error {
 	if n == 0 || w.stack[n-1] != c-2 || w.state != wantComma && w.state != wantKeyOrEnd && w.state != wantValueOrEnd {
 		return errJSON
 	}
+	if w.closed != nil {
+		w.closed(n)
+	}
 	w.stack, w.state = w.stack[:n-1], wantComma
 	if n == 2 {
 		w.keys[1] = ""
@@ -213,6 +235,8 @@ func (w *jsonWalk) endString() {
 	if w.state == wantKey || w.state == wantKeyOrEnd {
 		if n := len(w.stack); n <= 2 {
 			w.keys[n-1] = string(w.tok)
+		} else if n <= maxJSONPath {
+			w.deep[n-3] = append(w.deep[n-3][:0], w.tok...)
 		}
 		w.state = wantColon
 		return

@@ -2,7 +2,6 @@ package parse
 
 import (
 	"bytes"
-	"errors"
 	"io"
 )
 
@@ -24,14 +23,19 @@ type physical struct {
 	open   bool // last line of the source, without a line feed
 }
 
+// tailFn receives what of a line is beyond MaxLine, in pieces; end comes with the
+// last one.
+type tailFn func(piece []byte, end bool)
+
 // blockFn receives a block of whole lines before its lines are handed out.
 type blockFn func(block []byte)
 
 // readLines hands out the lines of r in order. onBlock, if not nil, sees every
-// block of whole lines first, so that it can be scanned at once. Memory is
+// block of whole lines first, so that it can be scanned at once. tail sees the
+// rest of lines longer than MaxLine. Memory is
 // bounded by MaxLine and blockSize, whatever the input. The error is that of
 // reading; what was read before it has been handed out.
-func readLines(r io.Reader, onBlock blockFn, fn func(physical, int)) error {
+func readLines(r io.Reader, onBlock blockFn, fn func(physical, int), tail tailFn) error {
 	buf := make([]byte, 0, blockSize*2)
 	var offset int64
 	number, skipping := 0, false
@@ -42,19 +46,21 @@ func readLines(r io.Reader, onBlock blockFn, fn func(physical, int)) error {
 		n, err := io.ReadAtLeast(r, buf[len(buf):cap(buf)][:min(blockSize, cap(buf)-len(buf))], 1)
 		buf = buf[:len(buf)+n]
 		done := err != nil
-		if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
+		if err == io.EOF {
 			err = nil
 		}
 		if skipping {
 			i := bytes.IndexByte(buf, '\n')
-			if i < 0 && !done {
+			if i < 0 {
+				tail(buf, done)
 				offset += int64(len(buf))
 				buf = buf[:0]
+				if done {
+					return err
+				}
 				continue
 			}
-			if i < 0 {
-				return err
-			}
+			tail(buf[:i], true)
 			offset += int64(i + 1)
 			buf = buf[:copy(buf, buf[i+1:])]
 			skipping = false
@@ -70,7 +76,7 @@ func readLines(r io.Reader, onBlock blockFn, fn func(physical, int)) error {
 			if onBlock != nil {
 				onBlock(buf[:end])
 			}
-			number = splitBlock(buf[:end], offset, number, cut, fn)
+			number = splitBlock(buf[:end], offset, number, cut, fn, tail)
 			offset += int64(end)
 			buf = buf[:copy(buf, buf[end:])]
 		}
@@ -82,7 +88,7 @@ func readLines(r io.Reader, onBlock blockFn, fn func(physical, int)) error {
 
 // splitBlock hands out the lines of a block and returns the last line's number.
 // The second argument of fn is the line's offset in the block.
-func splitBlock(block []byte, offset int64, number int, cut bool, fn func(physical, int)) int {
+func splitBlock(block []byte, offset int64, number int, cut bool, fn func(physical, int), tail tailFn) int {
 	for at := 0; at < len(block); {
 		line, open := block[at:], true
 		next := len(block)
@@ -90,11 +96,15 @@ func splitBlock(block []byte, offset int64, number int, cut bool, fn func(physic
 			line, next, open = line[:i], at+i+1, false
 		}
 		number++
-		over := len(line) > MaxLine
-		if over {
-			line = line[:MaxLine]
+		var rest []byte
+		if len(line) > MaxLine {
+			line, rest = line[:MaxLine], line[MaxLine:]
 		}
-		fn(physical{text: line, offset: offset + int64(at), number: number, cut: over || (cut && open), open: open && !cut}, at)
+		goesOn := cut && open // in the next block
+		fn(physical{text: line, offset: offset + int64(at), number: number, cut: rest != nil || goesOn, open: open && !cut}, at)
+		if rest != nil {
+			tail(rest, !goesOn)
+		}
 		at = next
 	}
 	return number

@@ -10,10 +10,10 @@
 package parse
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"time"
 
@@ -36,6 +36,9 @@ type Options struct {
 	Matcher Matcher
 	// SHA256 asks for SHA-256 digests of sources of any size.
 	SHA256 bool
+	// Hints names the formats of sources by their paths, where they are known
+	// better than by looking. See [FormatNames].
+	Hints map[string]string
 }
 
 // Input is one artefact to read.
@@ -46,6 +49,8 @@ type Input struct {
 	// Size is the size in bytes if known, else -1.
 	Size    int64
 	ModTime time.Time
+	// Once says that Open can be called only once, as for standard input.
+	Once bool
 }
 
 // Reader reads sources. It is safe for concurrent use.
@@ -84,16 +89,25 @@ func (r *Reader) Read(in Input, index int, sink func(*forensics.Event)) (forensi
 	defer f.Close()
 	sum := newDigest(in.Size, r.opts.SHA256)
 	body, err := decode(io.TeeReader(f, sum))
-	if err != nil {
+	if err != nil && sum.n == 0 {
 		return src, fmt.Errorf("reading %s: %w", in.Path, err)
 	}
+	if sum.n == 0 {
+		src.Format, src.Digest = "empty", sum.String()
+		return src, nil
+	}
 	sc := newScan(r, &src, index, sink)
-	if body.binary {
+	switch {
+	case err != nil: // noted below
+	case body.binary:
 		_, err = io.Copy(io.Discard, body)
 		sc.note(0, 0, "binary file, not read")
 		src.Format = "binary"
-	} else {
-		err = readLines(body, sc.block, sc.physical)
+	default:
+		if sc.base = body.skipped; sc.base > 0 {
+			sc.note(0, 0, fmt.Sprintf("begins with %d zero bytes: it was truncated while it was written, or is damaged", sc.base))
+		}
+		err = readLines(body, sc.block, sc.physical, sc.rest)
 		sc.end()
 	}
 	src.Size = sum.n
@@ -106,60 +120,44 @@ func (r *Reader) Read(in Input, index int, sink func(*forensics.Event)) (forensi
 	return src, nil
 }
 
-// digest hashes a source while it is read.
+// digest hashes a source while it is read. Which hash names it depends on the
+// number of bytes, which is not known before for what comes out of compression
+// or a pipe: both are computed then, up to the limit.
 type digest struct {
-	n    int64
-	sha  interface{ Sum([]byte) []byte }
-	w    io.Writer
-	fast *xxh3.Hasher
+	n      int64
+	always bool
+	sha    hash.Hash // nil once the source is known to be large
+	fast   *xxh3.Hasher
 }
 
 func newDigest(size int64, always bool) *digest {
-	d := &digest{}
-	if size > sha256Limit && !always {
-		d.fast = xxh3.New()
-		d.w = d.fast
-		return d
+	d := &digest{always: always}
+	if always || size <= sha256Limit {
+		d.sha = sha256.New()
 	}
-	h := sha256.New()
-	d.sha, d.w = h, h
+	if !always && (size < 0 || size > sha256Limit) {
+		d.fast = xxh3.New()
+	}
 	return d
 }
 
 func (d *digest) Write(p []byte) (int, error) {
 	d.n += int64(len(p))
-	return d.w.Write(p)
+	if d.fast != nil && d.n > sha256Limit {
+		d.sha = nil
+	}
+	if d.sha != nil {
+		d.sha.Write(p)
+	}
+	if d.fast != nil {
+		d.fast.Write(p)
+	}
+	return len(p), nil
 }
 
 func (d *digest) String() string {
-	if d.fast != nil {
+	if d.sha == nil {
 		return fmt.Sprintf("xxh3:%016x", d.fast.Sum64())
 	}
 	return "sha256:" + hex.EncodeToString(d.sha.Sum(nil))
-}
-
-// decoded is a source as UTF-8 text.
-type decoded struct {
-	io.Reader
-	binary bool
-}
-
-// decode looks at the first bytes: a byte-order mark or the zero bytes of UTF-16
-// select the encoding, other zero bytes mean that the file is no text.
-func decode(r io.Reader) (decoded, error) {
-	head := make([]byte, 4096)
-	n, err := io.ReadFull(r, head)
-	head = head[:n]
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return decoded{}, err
-	}
-	rest := io.MultiReader(bytes.NewReader(head), r)
-	if text, ok := bytes.CutPrefix(head, []byte("\xef\xbb\xbf")); ok {
-		return decoded{Reader: io.MultiReader(bytes.NewReader(text), r)}, nil
-	}
-	if dec := utf16Decoder(head); dec != nil {
-		return decoded{Reader: dec.Reader(rest)}, nil
-	}
-	zeros := bytes.Count(head, []byte{0})
-	return decoded{Reader: rest, binary: zeros > 0 && zeros*20 > len(head) || looksPacked(head)}, nil
 }

@@ -41,8 +41,13 @@ type line struct {
 	key string
 	// wrapped is true when a container or scheduler wrapper stamped the line.
 	wrapped bool
-	hits    []forensics.Hit
-	damaged bool
+	// inner is the logger's own stamp behind a wrapper's with a zone.
+	inner forensics.Stamp
+	// partial marks a line that is a part of a message and was held back, joined
+	// one whose text was put together from parts.
+	partial, joined bool
+	hits            []forensics.Hit
+	damaged         bool
 	// repeats is how often Ray says that the line was "repeated".
 	repeats int
 	// quoting is true for lines that repeat foreign text.
@@ -128,12 +133,38 @@ func (l *line) peelSGLang(st forensics.Stamp, n int) bool {
 	if !isRanks(ranks) {
 		return false
 	}
+	rest := trimOne(b[n+i+1:])
+	if len(ranks) == 0 && !st.IsZero() && l.isOuterStamp(rest) {
+		l.setStamp(st)
+		l.wrapped, l.text = true, rest
+		return true
+	}
 	l.style = styleSGLang
 	l.setStamp(st)
 	l.proc.Rank = l.names.get(ranks)
-	l.text = trimOne(b[n+i+1:])
+	l.text = rest
 	l.peelSGLangLevel()
 	return true
+}
+
+// isOuterStamp reports whether a stamp in brackets is not SGLang's own but that
+// of ts '[%F %T]', as what follows has a logger's prefix.
+func (l *line) isOuterStamp(rest []byte) bool {
+	if len(rest) < 20 {
+		return false
+	}
+	switch c := rest[0]; {
+	case c == '[':
+		_, n := dateTime(rest[1:])
+		return n > 0
+	case c == '(':
+		return bytes.Contains(rest[:min(len(rest), 60)], []byte(" pid="))
+	case c >= 'A' && c <= 'Z':
+		try := *l
+		try.text = rest
+		return try.peelLevel() && try.style == styleVLLM
+	}
+	return false
 }
 
 // peelSGLangLevel removes "WARNING server_args.py:1177: ", which some builds print.

@@ -15,6 +15,9 @@ func (l *line) peelDate() bool {
 	}
 	b := l.text
 	st, n := dateTime(b)
+	if n == 0 {
+		st, n = epochTime(b)
+	}
 	if n == 0 || n >= len(b) || (b[n] != ' ' && b[n] != '\t') {
 		return false
 	}

@@ -9,8 +9,9 @@ import (
 // wrappers is what a source has shown of the tools its lines went through. Some
 // wrappers are only sure once a line with an unmistakable payload was seen.
 type wrappers struct {
-	srun bool // "0: " of srun --label
-	json []byte
+	srun  bool // "0: " of srun --label
+	json  []byte
+	parts map[string]*part // messages under way that a runtime has split
 }
 
 // payloadStarts begin payloads that leave no doubt that what stands before them
@@ -23,14 +24,14 @@ func (l *line) peelWrapper() bool {
 		return false
 	}
 	switch c := l.text[0]; {
-	case c == '{':
-		return l.peelDockerJSON()
 	case c == '[':
 		return l.peelPod()
+	case c == '<':
+		return l.peelPriority()
 	case c >= '0' && c <= '9':
 		return l.peelSrun() || l.peelCompose()
 	case isWordByte(c):
-		return l.peelCompose()
+		return l.peelCompose() || l.peelStep()
 	}
 	return false
 }
@@ -90,76 +91,6 @@ func (l *line) peelPod() bool {
 	return true
 }
 
-// peelDockerJSON reads a line of docker's json-file driver,
-// {"log":"...\n","stream":"stderr","time":"2026-..."}.
-func (l *line) peelDockerJSON() bool {
-	rest, ok := bytes.CutPrefix(l.text, []byte(`{"log":"`))
-	if !ok {
-		return false
-	}
-	text, n := jsonText(rest, l.wrap.json[:0])
-	if n < 0 {
-		return false
-	}
-	l.wrap.json = text
-	if i := bytes.Index(rest[n:], []byte(`"time":"`)); i >= 0 {
-		if st, used := dateTime(rest[n+i+8:]); used > 0 {
-			l.setStamp(st)
-		}
-	}
-	l.wrapped = true
-	l.text = bytes.TrimRight(text, "\r\n")
-	return true
-}
-
-// jsonText undoes the escapes of a JSON string up to its closing quote, and
-// returns the bytes used, -1 if the string is cut.
-func jsonText(b, dst []byte) ([]byte, int) {
-	for i := 0; i < len(b); i++ {
-		c := b[i]
-		if c == '"' {
-			return dst, i + 1
-		}
-		if c != '\\' || i+1 >= len(b) {
-			dst = append(dst, c)
-			continue
-		}
-		i++
-		switch b[i] {
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r', 'b', 'f':
-		case 't':
-			dst = append(dst, '\t')
-		case 'u':
-			if i+4 < len(b) {
-				dst = appendEscape(dst, b[i+1:i+5])
-				i += 4
-			}
-		default:
-			dst = append(dst, b[i])
-		}
-	}
-	return dst, -1
-}
-
-func appendEscape(dst, hex []byte) []byte {
-	r := rune(0)
-	for _, c := range hex {
-		switch {
-		case c >= '0' && c <= '9':
-			r = r<<4 | rune(c-'0')
-		case c >= 'a' && c <= 'f':
-			r = r<<4 | rune(c-'a'+10)
-		case c >= 'A' && c <= 'F':
-			r = r<<4 | rune(c-'A'+10)
-		default:
-			return dst
-		}
-	}
-	return append(dst, string(r)...)
-}
-
 // peelStamped handles what follows a date with zone at the start of a line:
 // kubectl logs --timestamps, docker logs -t, CRI files and CI logs put one before
 // lines that have their own prefix. It returns false for a logger's own date.
@@ -168,11 +99,8 @@ func (l *line) peelStamped(st forensics.Stamp, rest []byte) bool {
 		return false
 	}
 	rest = trimOne(rest)
-	for _, s := range []string{"stdout F ", "stderr F ", "stdout P ", "stderr P "} {
-		if r, ok := bytes.CutPrefix(rest, []byte(s)); ok {
-			rest = r
-			break
-		}
+	if l.wrap != nil && l.peelCRI(st, rest) {
+		return true
 	}
 	if lv, n := levelWord(bytes.TrimLeft(rest, " ")); n > 0 {
 		// "2026-01-02T03:04:05Z  INFO module: msg" is a Rust logger's own line.
@@ -189,11 +117,108 @@ func (l *line) peelStamped(st forensics.Stamp, rest []byte) bool {
 	return true
 }
 
+// peelCRI reads what follows the date in a container's log file on a Kubernetes
+// node: "stdout F msg". P marks a part of a message that goes on in the next
+// line of the same stream.
+func (l *line) peelCRI(st forensics.Stamp, rest []byte) bool {
+	if len(rest) < 8 || rest[0] != 's' || rest[6] != ' ' || string(rest[:6]) != "stdout" && string(rest[:6]) != "stderr" {
+		return false
+	}
+	tag, text := rest[7], rest[8:]
+	if len(text) > 0 && text[0] == ':' { // further tags are reserved: "P:..."
+		text = text[min(len(text), max(0, bytes.IndexByte(text, ' '))):]
+	}
+	if tag != 'F' && tag != 'P' || len(text) > 0 && text[0] != ' ' {
+		return false
+	}
+	l.stamp, l.wrapped = st, true
+	p := l.wrap.part(l.key + l.names.get(rest[:6]))
+	if text = trimOne(text); tag == 'P' {
+		p.hold(text, l)
+		l.partial, l.text = true, nil
+		return true
+	}
+	l.text, l.joined = p.join(text, l)
+	return true
+}
+
+// peelPriority removes syslog's and dmesg --raw's "<6>", and the header of RFC
+// 5424: "<165>1 2026-06-24T15:44:42.003Z host app 812 - - msg".
+func (l *line) peelPriority() bool {
+	b := l.text
+	i := bytes.IndexByte(b[:min(len(b), 5)], '>')
+	pri := digits(b, 1, i-1)
+	if i < 2 || pri < 0 || i+2 >= len(b) {
+		return false
+	}
+	rest := b[i+1:]
+	if bytes.HasPrefix(rest, []byte("1 ")) {
+		return l.peelSyslog5424(rest[2:], pri)
+	}
+	if _, n := syslogStamp(rest); n == 0 && rest[0] != '[' {
+		return false
+	}
+	l.level, l.text = levelOfPriority(pri&7), rest
+	return true
+}
+
+func (l *line) peelSyslog5424(b []byte, pri int) bool {
+	st, n := dateTime(b)
+	if n == 0 || n >= len(b) || b[n] != ' ' {
+		return false
+	}
+	host, rest := cutWord(b[n:])
+	app, rest := cutWord(rest)
+	pid, rest := cutWord(rest)
+	_, rest = cutWord(rest) // message id
+	switch {
+	case len(rest) == 0:
+		return false
+	case rest[0] == '-':
+		rest = rest[1:]
+	case rest[0] == '[':
+		i := bytes.Index(rest, []byte("] "))
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+1:]
+	}
+	l.level = levelOfPriority(pri & 7)
+	l.setStamp(st)
+	l.setSyslog(l.names.get(host), l.names.get(app), max(digits(pid, 0, len(pid)), 0), trimOne(rest))
+	return true
+}
+
+// peelStep removes "job\tstep\t2026-06-01T12:00:00.1234567Z " of `gh run view
+// --log`, which puts job and step before the stamped lines of GitHub Actions.
+func (l *line) peelStep() bool {
+	head := l.text[:min(len(l.text), 200)]
+	i := bytes.IndexByte(head, '\t')
+	if i < 0 {
+		return false
+	}
+	j := bytes.IndexByte(head[i+1:], '\t')
+	if j < 0 {
+		return false
+	}
+	rest := bytes.TrimPrefix(l.text[i+j+2:], []byte("\xef\xbb\xbf"))
+	if st, n := dateTime(rest); n == 0 || st.Clock != forensics.ClockAbsolute {
+		return false
+	}
+	l.addKey(l.text[:i+j+1])
+	l.text = rest
+	return true
+}
+
 // setStamp records the stamp of an inner layer, unless a wrapper gave one that
-// says more.
+// says more. Then it is kept beside the wrapper's: their difference tells the
+// zone of a logger that prints none.
 func (l *line) setStamp(st forensics.Stamp) {
-	if l.stamp.Clock != forensics.ClockAbsolute {
+	switch {
+	case l.stamp.Clock != forensics.ClockAbsolute:
 		l.stamp = st
+	case l.wrapped && l.inner.IsZero():
+		l.inner = st
 	}
 }
 

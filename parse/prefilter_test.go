@@ -8,11 +8,11 @@ import (
 
 // TestPrefilterExact holds the scan against strings.Contains, at every alignment.
 func TestPrefilterExact(t *testing.T) {
-	lits := []string{"CUDA error", "illegal memory access", "Xid", "page_table_1_flattened", "OOM", "Decode batch", "no such file", "aaaaaaaa"}
+	lits := []string{"CUDA error", "illegal memory access", "Xid", "page_table_1_flattened", "OOM", "Decode batch", "no such file", "aaaaaaaa", "Exit ", "Killed", "ERR!"}
 	p := newPrefilter(lits)
 	texts := []string{
 		"", "Xi", "Xid", "torch.AcceleratorError: CUDA error: an illegal memory access was encountered",
-		"aaaaaaaaaaaaaaaa", "has no attribute 'page_table_1_flattened'", "[x] Decode batch, OOM", "CUDA erro", "nosuchfile no such file",
+		"aaaaaaaaaaaaaaaa", "has no attribute 'page_table_1_flattened'", "[x] Decode batch, OOM", "CUDA erro", "nosuchfile no such file", "[1]+ Exit 1", "Killed", "xKilledExit ERR!",
 	}
 	for _, text := range texts {
 		for pad := range 5 {

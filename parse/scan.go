@@ -2,7 +2,9 @@ package parse
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/llmforensics/forensics"
@@ -18,11 +20,13 @@ type scan struct {
 	r     *Reader
 	src   *forensics.Source
 	index int
+	base  int64 // added to the offsets of lines: what was left out before the first
 	sink  func(*forensics.Event)
 
 	readers []reader
 	score   []int // per format
 	owner   int   // reader with an open record, -1 if none
+	hint    int   // format that the user named, -1 if none
 	traces  tracer
 	names   interner
 	wrap    wrappers
@@ -33,11 +37,17 @@ type scan struct {
 	// stamp is the last stamp seen: readers of undated records may use it.
 	stamp forensics.Stamp
 
+	// tail takes the rest of a line that is longer than MaxLine, for a reader that
+	// reads such lines to their end; tailOf is the reader.
+	tail   tailFn
+	tailOf int
+
 	hitsAt  []found // literals of the current block, by offset
 	nextHit int
 	lits    []int
 	sigs    []int
 	ansi    []byte
+	inner   []byte // the same of an unwrapped message
 	clean   []byte
 	l       line
 	ev      forensics.Event
@@ -45,10 +55,15 @@ type scan struct {
 }
 
 func newScan(r *Reader, src *forensics.Source, index int, sink func(*forensics.Event)) *scan {
-	s := &scan{r: r, src: src, index: index, sink: sink, owner: -1}
+	s := &scan{r: r, src: src, index: index, sink: sink, owner: -1, hint: -1}
 	s.score = make([]int, len(formats))
 	for i := range formats {
 		s.readers = append(s.readers, formats[i].new())
+	}
+	if name := r.opts.Hints[src.Path]; name != "" {
+		if s.hint = formatIndex(name); s.hint >= 0 {
+			s.role, s.engine = formats[s.hint].role, formats[s.hint].engine
+		}
 	}
 	s.traces.emit, s.traces.names = s.emitTrace, &s.names
 	return s
@@ -95,6 +110,8 @@ func (s *scan) literals(from, to int) []int {
 // physical takes one line of the file, at offset at of the current block.
 func (s *scan) physical(p physical, at int) {
 	lits := s.literals(at, at+len(p.text)+1)
+	s.tail = nil
+	p.offset += s.base
 	s.src.Lines.Read++
 	text := bytes.TrimSuffix(p.text, []byte("\r"))
 	verdict := plainLine
@@ -107,6 +124,8 @@ func (s *scan) physical(p physical, at int) {
 		})
 	}
 	switch {
+	case p.cut && s.tail != nil:
+		s.src.Lines.Understood++
 	case p.cut:
 		s.note(p.number, p.offset, fmt.Sprintf("line longer than %d bytes: the rest was skipped", MaxLine))
 		s.src.Lines.Damaged++
@@ -117,6 +136,22 @@ func (s *scan) physical(p physical, at int) {
 		s.sample(p, text)
 	default:
 		s.src.Lines.Understood++
+	}
+}
+
+// takeTail makes the reader being asked the receiver of the rest of the line at
+// hand, if that is longer than MaxLine.
+func (s *scan) takeTail(fn tailFn) { s.tail, s.tailOf = fn, s.current }
+
+// rest takes a piece of what is beyond MaxLine of a line.
+func (s *scan) rest(piece []byte, end bool) {
+	if s.tail == nil {
+		return
+	}
+	s.current = s.tailOf
+	s.tail(piece, end)
+	if end {
+		s.tail = nil
 	}
 }
 
@@ -137,25 +172,110 @@ const (
 
 // logical handles one line as a person sees it.
 func (s *scan) logical(text []byte, p physical, off int, lits []int) int {
+	if len(text) > 0 && (text[0] == 0xef || text[0] == 0) {
+		// Files put together with cat, and what a log that was cut while it was
+		// written has before the next line.
+		text = bytes.TrimPrefix(bytes.TrimLeft(text, "\x00"), []byte("\xef\xbb\xbf"))
+	}
 	stripped := stripANSI(text, s.ansi)
 	if len(stripped) != len(text) {
 		s.ansi = stripped
 		lits = s.rescan(stripped)
 	}
+	pos := forensics.Pos{Source: s.index, Line: p.number, Offset: p.offset + int64(off)}
+	if len(stripped) > 8 && stripped[0] == '{' {
+		if w := s.jsonWrapped(stripped); w.ok {
+			return s.unwrapped(&w, stripped, pos)
+		}
+	}
 	l := &s.l
-	*l = line{pos: forensics.Pos{Source: s.index, Line: p.number, Offset: p.offset + int64(off)}, text: stripped, hits: l.hits[:0],
-		names: &s.names, wrap: &s.wrap}
+	*l = line{pos: pos, text: stripped, hits: l.hits[:0], names: &s.names, wrap: &s.wrap}
 	l.peel()
+	switch {
+	case l.partial:
+		return knownLine
+	case l.joined:
+		return s.joined(l)
+	}
+	return s.deliver(l, stripped, lits)
+}
+
+// joined handles a message that was put together from several lines.
+func (s *scan) joined(l *line) int { return s.deliver(l, l.text, s.rescan(l.text)) }
+
+// unwrapped handles the message of a line of JSON. It may hold several lines,
+// and the states of a progress bar.
+func (s *scan) unwrapped(w *jsonLine, raw []byte, pos forensics.Pos) int {
+	w.outer.pos = pos
+	joined := false
+	if w.stream != "" {
+		p := s.wrap.part("docker " + w.stream)
+		if w.partial {
+			p.hold(w.text, &w.outer)
+			return knownLine
+		}
+		w.text, joined = p.join(w.text, &w.outer)
+	}
+	if joined || w.stream == "" || bytes.IndexByte(w.text, '\n') >= 0 {
+		raw = nil // the message says more than the object around it
+	}
+	verdict := plainLine
+	if len(w.text) == 0 {
+		verdict = knownLine
+	}
+	for text := range bytes.SplitSeq(w.text, []byte("\n")) {
+		chunks(bytes.TrimRight(text, "\r"), func(chunk []byte, _ int) {
+			verdict = max(verdict, s.message(chunk, raw, &w.outer))
+		})
+	}
+	return verdict
+}
+
+// message handles one line of an unwrapped message.
+func (s *scan) message(text, raw []byte, outer *line) int {
+	if out := stripANSI(text, s.inner); len(out) != len(text) {
+		s.inner, text = out, out
+	}
+	hits := s.l.hits[:0]
+	l := &s.l
+	*l = *outer
+	l.text, l.hits, l.names, l.wrap = text, hits, &s.names, &s.wrap
+	l.peel()
+	if raw == nil {
+		raw = text
+	}
+	return s.deliver(l, raw, s.rescan(l.text))
+}
+
+// deliver matches a line and gives it to its reader. raw is the line as evidence.
+func (s *scan) deliver(l *line, raw []byte, lits []int) int {
 	l.quoting = isQuoting(l.text)
 	if !l.stamp.IsZero() {
 		s.stamp = l.stamp
 	}
-	if l.raw, l.damaged = printable(stripped, s.clean); l.damaged {
+	if l.raw, l.damaged = printable(raw, s.clean); l.damaged {
 		s.clean = l.raw[:0]
-		s.note(p.number, p.offset, "invalid UTF-8, replaced by U+FFFD")
+		s.note(l.pos.Line, l.pos.Offset, "invalid UTF-8, replaced by U+FFFD")
 	}
 	s.match(l, lits)
 	return s.dispatch(l)
+}
+
+// endParts handles the messages whose last part never came.
+func (s *scan) endParts() {
+	var open []*part
+	for _, p := range s.wrap.parts {
+		if p.open {
+			open = append(open, p)
+		}
+	}
+	slices.SortFunc(open, func(a, b *part) int { return cmp.Compare(a.head.pos.Offset, b.head.pos.Offset) })
+	for _, p := range open {
+		p.open = false
+		outer := p.head
+		outer.text = nil
+		s.message(p.text, nil, &outer)
+	}
 }
 
 // rescan finds literals in a line whose text differs from the block's.
@@ -228,7 +348,15 @@ func (s *scan) dispatch(l *line) int {
 }
 
 func (s *scan) offer(l *line) int {
+	if s.hint >= 0 {
+		if v := s.ask(s.hint, l); v != plainLine {
+			return v
+		}
+	}
 	for i := range s.readers {
+		if i == s.hint {
+			continue
+		}
 		if v := s.ask(i, l); v != plainLine {
 			return v
 		}
@@ -264,7 +392,7 @@ func (s *scan) own() { s.owner = s.current }
 func (s *scan) event(l *line, kind forensics.Kind) *forensics.Event {
 	e := &s.ev
 	*e = forensics.Event{
-		Pos: l.pos, Lines: 1, Stamp: l.stamp, Proc: l.proc, Level: l.level, Kind: kind,
+		Pos: l.pos, Lines: 1, Stamp: l.stamp, Inner: l.inner, Proc: l.proc, Level: l.level, Kind: kind,
 		Raw: view(l.raw), Text: view(l.text), Hits: l.hits, Attrs: e.Attrs[:0], Values: e.Values[:0],
 		Quoting: l.quoting,
 	}
@@ -300,6 +428,7 @@ func (s *scan) emitTrace(e *forensics.Event) {
 
 // end closes open records and names the source's format.
 func (s *scan) end() {
+	s.endParts()
 	s.traces.end()
 	for i := range s.readers {
 		s.current = i
@@ -312,6 +441,8 @@ func (s *scan) end() {
 		}
 	}
 	switch {
+	case s.hint >= 0:
+		s.src.Format, s.src.Role = formats[s.hint].name, formats[s.hint].role
 	case s.src.Lines.Read == 0:
 		s.src.Format = "empty"
 	case best >= 0:

@@ -13,7 +13,8 @@ type shellFact struct{ prefix, key string }
 var shellFacts = []shellFact{
 	{"curl: (", "curl"},
 	{"nohup: ignoring input", ""},
-	{"Script started on ", ""},
+	{"Script started on ", "script"},
+	{"Script done on ", "script"},
 	{"Error response from daemon: ", "docker_error"},
 	{"docker: Error response from daemon: ", "docker_error"},
 	{"Filesystem ", ""},
@@ -31,6 +32,9 @@ func (r *shell) fact(t []byte, l *line, s *scan) int {
 			return s.quiet(l, 1)
 		}
 		rest := t[len(f.prefix):]
+		if f.key == "script" {
+			return scriptMark(rest, l, s)
+		}
 		if f.key == "curl" {
 			rest = t[len("curl: "):]
 		}
@@ -49,6 +53,26 @@ func (r *shell) fact(t []byte, l *line, s *scan) int {
 		return diskRow(t, l, s)
 	}
 	return 0
+}
+
+// scriptMark reads the first and last line of script(1), which hold the date and
+// what became of the command: [COMMAND_EXIT_CODE="1"].
+func scriptMark(rest []byte, l *line, s *scan) int {
+	e := s.event(l, forensics.KindMark)
+	st, n := dateTime(rest)
+	if n == 0 {
+		st, n = ctimeStamp(rest)
+	}
+	if n > 0 && e.Stamp.IsZero() {
+		e.Stamp, s.stamp = st, st
+	}
+	if code := between(rest, `COMMAND_EXIT_CODE="`, `"`); putCode(e, code) {
+		e.Kind = forensics.KindExit
+	} else if e.Stamp.IsZero() {
+		return s.quiet(l, 3)
+	}
+	s.emit(e)
+	return 10
 }
 
 // isMode accepts a row of ls -l: "-rw-r--r-- 1 user group 66 Feb  3 14:20 name".

@@ -11,7 +11,7 @@ const yearless = 1972
 
 // digits reads n decimal digits at b[i:], or returns -1.
 func digits(b []byte, i, n int) int {
-	if i < 0 || i+n > len(b) {
+	if i < 0 || n < 0 || i+n > len(b) {
 		return -1
 	}
 	v := 0
@@ -92,6 +92,27 @@ func dateTime(b []byte) (forensics.Stamp, int) {
 		n += used
 	}
 	return st, n
+}
+
+// epochTime reads seconds since the epoch with a fraction, as journalctl -o
+// short-unix and ts %.s print them: "1750779882.123456".
+func epochTime(b []byte) (forensics.Stamp, int) {
+	if len(b) < 14 || b[10] != '.' {
+		return forensics.Stamp{}, 0
+	}
+	sec, n := digits(b, 0, 10), 11
+	if sec < 1e9 {
+		return forensics.Stamp{}, 0
+	}
+	ns, unit := int64(0), int64(time.Second)
+	for ; n < len(b) && n < 20 && b[n] >= '0' && b[n] <= '9'; n++ {
+		unit /= 10
+		ns += int64(b[n]-'0') * unit
+	}
+	if n < 14 {
+		return forensics.Stamp{}, 0
+	}
+	return forensics.Stamp{Clock: forensics.ClockAbsolute, Nanos: int64(sec)*int64(time.Second) + ns, Res: time.Duration(max(unit, 1))}, n
 }
 
 // zone reads "Z", "+00:00" or "+0000".

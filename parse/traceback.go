@@ -84,6 +84,10 @@ func (t *tracer) took(b *traceBlock, l *line) {
 	b.strict = b.strict || b.dated && l.dated()
 	if b.said {
 		b.addHits(l)
+		if b.cur.Raised.Pos.Line > 0 && b.cur.Raised.Pos == b.raisedPos && b.msgLines == 0 {
+			b.keepHits(b.raisedHits, view(b.raised))
+			b.raisedHits = b.raisedHits[:0]
+		}
 		b.trace.Count = max(b.trace.Count, 1+l.repeats)
 	}
 }
@@ -269,10 +273,12 @@ func (t *tracer) newBlock(l *line) *traceBlock {
 	return b
 }
 
-func (b *traceBlock) addHits(l *line) {
-	for _, h := range l.hits {
+func (b *traceBlock) addHits(l *line) { b.keepHits(l.hits, view(l.raw)) }
+
+func (b *traceBlock) keepHits(hits []forensics.Hit, raw string) {
+	for _, h := range hits {
 		if len(b.ev.Hits) < maxHits {
-			h.Text = strings.Clone(h.Text)
+			h.Text = strings.Clone(raw)
 			b.ev.Hits = append(b.ev.Hits, h)
 		}
 	}

@@ -54,6 +54,11 @@ type chain struct {
 	// group are the open levels of an exception group, outermost first. The first
 	// level is the chain itself.
 	group []groupLevel
+	// raised is the last source line under a frame, with the signatures that it
+	// matches: all that a bare assert tells.
+	raised     []byte
+	raisedPos  forensics.Pos
+	raisedHits []forensics.Hit
 }
 
 // feed offers a line. more reports whether a line that nothing else tells about
@@ -89,7 +94,7 @@ func (c *chain) frameLine(text []byte, l *line, names *interner) step {
 		return took
 	}
 	if text[0] == ' ' || text[0] == '\t' {
-		c.addFrame(text, names)
+		c.addFrame(text, l, names)
 		return took
 	}
 	typ, msg, ok := splitException(text)
@@ -100,13 +105,18 @@ func (c *chain) frameLine(text []byte, l *line, names *interner) step {
 	return took
 }
 
-func (c *chain) addFrame(text []byte, names *interner) {
+func (c *chain) addFrame(text []byte, l *line, names *interner) {
 	n := len(c.cur.Frames)
 	if f, ok := parseFrame(text, names); ok {
 		if n < maxFrames {
 			c.cur.Frames = append(c.cur.Frames, f)
 		}
+		c.raised, c.raisedHits = c.raised[:0], c.raisedHits[:0]
 		return
+	}
+	if n > 0 && len(c.raised) == 0 && !isMarker(text) {
+		c.raised, c.raisedPos = append(c.raised, l.raw...), l.pos
+		c.raisedHits = append(c.raisedHits, l.hits...)
 	}
 	if n > 0 && c.cur.Frames[n-1].Code == "" && !isMarker(text) {
 		c.cur.Frames[n-1].Code = names.get(clipBytes(bytes.TrimSpace(text), 200))
@@ -116,6 +126,9 @@ func (c *chain) addFrame(text []byte, names *interner) {
 func (c *chain) setException(typ, msg []byte, l *line) {
 	c.cur.Type, c.cur.Message = string(typ), string(clipBytes(msg, maxMessage))
 	c.cur.Pos, c.cur.Text = l.pos, string(l.raw)
+	if len(msg) == 0 && len(c.raised) > 0 {
+		c.cur.Raised = forensics.Quote{Pos: c.raisedPos, Text: string(c.raised)}
+	}
 	c.state, c.msgLines, c.said = inMessage, 0, true
 	if bytes.HasPrefix(msg, []byte("ray::")) {
 		c.nest() // the worker's own frames and exception follow

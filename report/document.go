@@ -35,6 +35,9 @@ type Document struct {
 	Clocks    []Clock   `json:"clocks"`
 	Coverage  Coverage  `json:"coverage"`
 	Truncated bool      `json:"truncated"`
+
+	// Redaction says what was masked; nil for a document as it was frozen.
+	Redaction *Redaction `json:"redaction,omitempty"`
 }
 
 // Tool says what made the document. It holds no time.

@@ -76,6 +76,7 @@ func (m *markdown) report() {
 		{"What is missing", m.missing},
 		{"Sources", m.sources},
 		{"Clocks", m.clocks},
+		{"Redaction", m.redaction},
 	} {
 		m.section(s.title, s.body)
 	}

@@ -3,7 +3,6 @@ package signatures
 import (
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/goccy/go-yaml"
 )
@@ -16,26 +15,18 @@ type Class struct {
 	Fix string `yaml:"fix"`
 }
 
-var classTable = sync.OnceValue(func() []Class {
-	data, err := embedded.ReadFile("classes.yaml")
-	if err != nil {
-		panic(err) // the file is embedded: a build without it does not exist
-	}
-	var doc struct {
-		Classes []Class `yaml:"classes"`
-	}
-	if err := yaml.UnmarshalWithOptions(data, &doc, yaml.Strict()); err != nil {
-		panic(fmt.Sprintf("classes.yaml: %v", err)) // proved by the package's tests
-	}
-	return doc.Classes
-})
-
 // Classes returns the taxonomy in its published order.
-func Classes() []Class { return classTable() }
+func Classes() []Class {
+	lib, err := decoded()
+	if err != nil {
+		panic(err) // the file is embedded and proved by the package's tests
+	}
+	return lib.classes
+}
 
 // ClassByID returns the class with that id, or nil.
 func ClassByID(id string) *Class {
-	list := classTable()
+	list := Classes()
 	for i := range list {
 		if list[i].ID == id {
 			return &list[i]
@@ -44,24 +35,32 @@ func ClassByID(id string) *Class {
 	return nil
 }
 
-var glueTable = sync.OnceValue(func() []string {
-	data, err := embedded.ReadFile("frames.yaml")
-	if err != nil {
-		panic(err)
-	}
+// readTables reads the sources of the classes and of the glue frames.
+func readTables() (classes []Class, glue []string, err error) {
 	var doc struct {
-		Glue []string `yaml:"glue"`
+		Classes []Class  `yaml:"classes"`
+		Glue    []string `yaml:"glue"`
 	}
-	if err := yaml.UnmarshalWithOptions(data, &doc, yaml.Strict()); err != nil {
-		panic(fmt.Sprintf("frames.yaml: %v", err))
+	for _, name := range []string{"classes.yaml", "frames.yaml"} {
+		data, err := embedded.ReadFile(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := yaml.UnmarshalWithOptions(data, &doc, yaml.Strict()); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
-	return doc.Glue
-})
+	return doc.Classes, doc.Glue, nil
+}
 
 // IsGlue reports whether a frame, as "path:function", is library or glue code
 // that says nothing about a failure (frames.yaml).
 func IsGlue(frame string) bool {
-	for _, g := range glueTable() {
+	lib, err := decoded()
+	if err != nil {
+		panic(err)
+	}
+	for _, g := range lib.glue {
 		if strings.Contains(frame, g) {
 			return true
 		}

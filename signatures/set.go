@@ -1,10 +1,9 @@
 package signatures
 
 import (
-	"fmt"
-	"regexp"
+	"maps"
 	"slices"
-	"strings"
+	"unsafe"
 )
 
 // Set is a library of signatures, ready to match. Numbers of signatures are
@@ -12,36 +11,61 @@ import (
 type Set struct {
 	Sigs []*Signature
 
-	byID    map[string]int
-	replace bool
-	// literals is the sorted list of all literals; users[i] are the line
-	// patterns that literal i leads to.
-	literals []string
-	users    [][]patternRef
+	byID map[string]int
+	// replaceable is how many signatures, from the first, an added one of the
+	// same id takes the place of.
+	replaceable int
+	// classes are those that added packs may use, nil for the embedded ones.
+	classes []Class
+	// lines are the line patterns by literal, excs the exception patterns.
+	lines, excs patternTable
+	index       *litIndex // of excs.literals
 }
 
-type patternRef struct{ sig, line int }
+// patternTable leads from literals to the patterns that need one of them.
+type patternTable struct {
+	literals []string       // sorted
+	users    [][]patternRef // by number of the literal
+	always   []patternRef   // patterns without literals
+}
+
+// patternRef is a pattern with the number of its signature.
+type patternRef struct {
+	sig int
+	*expr
+}
+
+func newSet(n int) *Set {
+	return &Set{byID: make(map[string]int, n), Sigs: make([]*Signature, 0, n)}
+}
 
 // seal builds the tables that matching uses.
-func (s *Set) seal() error {
-	index := map[string][]patternRef{}
+func (s *Set) seal() {
+	s.lines = s.table(func(sig *Signature) exprs { return sig.lines })
+	s.excs = s.table(func(sig *Signature) exprs { return sig.excs })
+	s.index = newLitIndex(s.excs.literals)
+}
+
+func (s *Set) table(patterns func(*Signature) exprs) patternTable {
+	var t patternTable
+	index := make(map[string][]patternRef, 4*len(s.Sigs))
 	for n, sig := range s.Sigs {
-		for i, p := range sig.lines {
+		for _, p := range patterns(sig) {
+			ref := patternRef{n, p}
+			if len(p.literals) == 0 {
+				t.always = append(t.always, ref)
+			}
 			for _, lit := range p.literals {
-				index[lit] = append(index[lit], patternRef{n, i})
+				index[lit] = append(index[lit], ref)
 			}
 		}
 	}
-	s.literals = s.literals[:0]
-	for lit := range index {
-		s.literals = append(s.literals, lit)
+	t.literals = slices.Sorted(maps.Keys(index))
+	t.users = make([][]patternRef, len(t.literals))
+	for i, lit := range t.literals {
+		t.users[i] = index[lit]
 	}
-	slices.Sort(s.literals)
-	s.users = make([][]patternRef, len(s.literals))
-	for i, lit := range s.literals {
-		s.users[i] = index[lit]
-	}
-	return nil
+	return t
 }
 
 // ByID returns the signature with that id, or nil.
@@ -54,20 +78,23 @@ func (s *Set) ByID(id string) *Signature {
 
 // Literals returns the literals that lead to line patterns: a line that holds
 // none of them cannot match. Their numbers are what MatchLine takes.
-func (s *Set) Literals() []string { return s.literals }
+func (s *Set) Literals() []string { return s.lines.literals }
 
 // MatchLine appends to dst the numbers of the signatures whose line patterns
 // match, each once, in ascending order. found holds the numbers of the literals
 // that the line contains.
 func (s *Set) MatchLine(line []byte, found []int, dst []int) []int {
+	return s.matchLine(unsafe.String(unsafe.SliceData(line), len(line)), found, dst, true)
+}
+
+func (s *Set) matchLine(line string, found []int, dst []int, vetoes bool) []int {
 	start := len(dst)
 	for _, lit := range found {
-		for _, ref := range s.users[lit] {
-			if slices.Contains(dst[start:], ref.sig) {
+		for _, ref := range s.lines.users[lit] {
+			if slices.Contains(dst[start:], ref.sig) || !ref.run(line) {
 				continue
 			}
-			sig := s.Sigs[ref.sig]
-			if sig.lines[ref.line].re.Match(line) && !vetoed(sig.vetoes, line) {
+			if !vetoes || s.Sigs[ref.sig].Vetoed(line) == "" {
 				dst = append(dst, ref.sig)
 			}
 		}
@@ -76,39 +103,45 @@ func (s *Set) MatchLine(line []byte, found []int, dst []int) []int {
 	return dst
 }
 
-func vetoed(vetoes []*regexp.Regexp, text []byte) bool {
-	for _, re := range vetoes {
-		if re.Match(text) {
-			return true
+// Vetoed returns the pattern under "not" that vetoes a text, "" if none does.
+func (s *Signature) Vetoed(text string) string {
+	for _, e := range s.vetoes {
+		if e.run(text) {
+			return e.src
 		}
 	}
-	return false
+	return ""
 }
 
 // MatchException appends to dst the numbers of the signatures that match an
-// exception, given as "Type: message", and its frames as "path:function".
-// Signatures that only have line patterns are not tried here.
+// exception, given as "Type: message", and its frames as "path:function", in
+// ascending order. Signatures that only have line patterns are not tried here.
 func (s *Set) MatchException(text string, frames []string, dst []int) []int {
-	for n, sig := range s.Sigs {
-		if sig.matchException(text, frames) {
-			dst = append(dst, n)
+	start := len(dst)
+	try := func(refs []patternRef) {
+		for _, ref := range refs {
+			sig := s.Sigs[ref.sig]
+			if !slices.Contains(dst[start:], ref.sig) && sig.FrameOK(frames) && ref.run(text) && sig.Vetoed(text) == "" {
+				dst = append(dst, ref.sig)
+			}
 		}
 	}
+	var buf [64]int
+	for _, lit := range s.index.find(text, buf[:0]) {
+		try(s.excs.users[lit])
+	}
+	try(s.excs.always)
+	slices.Sort(dst[start:])
 	return dst
 }
 
 func (s *Signature) matchException(text string, frames []string) bool {
-	hit := false
-	for _, p := range s.excs {
-		if len(p.literals) > 0 && !containsAny(text, p.literals) {
-			continue
-		}
-		if p.re.MatchString(text) {
-			hit = true
-			break
+	for _, e := range s.excs {
+		if e.matchString(text) {
+			return s.Vetoed(text) == "" && s.FrameOK(frames)
 		}
 	}
-	return hit && !vetoed(s.vetoes, []byte(text)) && s.FrameOK(frames)
+	return false
 }
 
 // FrameOK reports whether the signature's frame condition holds for a stack.
@@ -116,31 +149,25 @@ func (s *Signature) FrameOK(frames []string) bool {
 	if s.frame == nil {
 		return true
 	}
-	return slices.ContainsFunc(frames, s.frame.MatchString)
+	return slices.ContainsFunc(frames, s.frame.run)
 }
 
 // HasFrame reports whether the signature has a frame condition.
 func (s *Signature) HasFrame() bool { return s.frame != nil }
 
-func containsAny(text string, lits []string) bool {
-	for _, l := range lits {
-		if strings.Contains(text, l) {
-			return true
-		}
-	}
-	return false
-}
-
 // Captures returns the named groups of the first pattern that matches the text.
 func (s *Signature) Captures(text string) map[string]string {
-	for _, list := range [][]pattern{s.lines, s.excs} {
-		for _, p := range list {
-			m := p.re.FindStringSubmatch(text)
+	for _, list := range []exprs{s.lines, s.excs} {
+		for _, e := range list {
+			if !e.may(text) {
+				continue
+			}
+			m := e.get().FindStringSubmatch(text)
 			if m == nil {
 				continue
 			}
 			caps := map[string]string{}
-			for i, name := range p.re.SubexpNames() {
+			for i, name := range e.get().SubexpNames() {
 				if name != "" {
 					caps[name] = m[i]
 				}
@@ -149,62 +176,4 @@ func (s *Signature) Captures(text string) map[string]string {
 		}
 	}
 	return nil
-}
-
-// matchLineText tries the line patterns without the literal table.
-func (s *Signature) matchLineText(line string) bool {
-	for _, p := range s.lines {
-		if p.re.MatchString(line) {
-			return !vetoed(s.vetoes, []byte(line))
-		}
-	}
-	return false
-}
-
-var (
-	frameLineRE = regexp.MustCompile(`^\s*File "([^"]+)", line \d+,? in (.+)$`)
-	excLineRE   = regexp.MustCompile(`^\s*((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*): `)
-	bareExcRE   = regexp.MustCompile(`^\s*(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Exit|Interrupt)$`)
-)
-
-// MatchText tries a signature on a text the way examples are tried: every line
-// against the line patterns, lines that look like exceptions against the
-// exception patterns, with the text's frame lines as the stack.
-func (s *Signature) MatchText(text string) bool {
-	var frames []string
-	for line := range strings.Lines(text) {
-		if m := frameLineRE.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
-			frames = append(frames, m[1]+":"+m[2])
-		}
-	}
-	rest := text
-	for line := range strings.Lines(text) {
-		bare := strings.TrimRight(line, "\n")
-		if s.matchLineText(bare) && s.FrameOK(frames) {
-			return true
-		}
-		if excLineRE.MatchString(bare) || bareExcRE.MatchString(bare) {
-			if s.matchException(strings.TrimSpace(rest), frames) || s.matchException(bare, frames) {
-				return true
-			}
-		}
-		rest = rest[len(line):]
-	}
-	return false
-}
-
-// Prove returns an error for every example that does not behave.
-func (s *Signature) Prove() []error {
-	var errs []error
-	for _, text := range s.Examples.Match {
-		if !s.MatchText(text) {
-			errs = append(errs, fmt.Errorf("%s:%d: signature %q does not match its example %q", s.File, s.LineNo, s.ID, text))
-		}
-	}
-	for _, text := range s.Examples.Miss {
-		if s.MatchText(text) {
-			errs = append(errs, fmt.Errorf("%s:%d: signature %q matches %q, which it must not", s.File, s.LineNo, s.ID, text))
-		}
-	}
-	return errs
 }

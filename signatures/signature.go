@@ -4,8 +4,6 @@
 // that checks them. How to write one: docs/signatures.md.
 package signatures
 
-import "regexp"
-
 // Layer says how specific a signature is. When several match one place, the
 // lowest layer wins.
 type Layer int
@@ -84,10 +82,12 @@ type Signature struct {
 	LineNo int    `yaml:"-"`
 
 	layer  Layer
-	lines  []pattern
-	excs   []pattern
-	frame  *regexp.Regexp
-	vetoes []*regexp.Regexp
+	lines  exprs
+	excs   exprs
+	frame  *expr
+	vetoes exprs
+	pos    positions // of the keys in File
+	sound  bool      // no mistake was found when the pack was read
 }
 
 // Examples are texts that prove a signature. A text may have several lines:
@@ -98,21 +98,5 @@ type Examples struct {
 	Miss  []string `yaml:"miss"`  // none may match
 }
 
-// pattern is a regular expression with the literals one of which every match
-// holds; without literals it is tried on every line.
-type pattern struct {
-	src      string
-	re       *regexp.Regexp
-	literals []string
-}
-
 // LayerNo returns the signature's layer as a number.
 func (s *Signature) LayerNo() Layer { return s.layer }
-
-// Pack is one YAML file.
-type Pack struct {
-	// Pack names the file's subject; About says what is in it.
-	Pack       string      `yaml:"pack"`
-	About      string      `yaml:"about"`
-	Signatures []Signature `yaml:"signatures"`
-}

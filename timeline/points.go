@@ -19,6 +19,7 @@ type draft struct {
 	step    string // the furthest step reached
 	table   bool   // a summary table or record was seen
 	record  bool   // it comes from a result file
+	cut     bool   // the result file's object is cut
 	started bool   // arguments, plan or progress seen: a run, not only a result
 	done    float64
 	total   float64
@@ -282,6 +283,7 @@ func normalRate(r string) string {
 // result takes a summary: a table or an object of a result file.
 func (d *draft) result(e *Event, record bool) {
 	d.table, d.record = true, record
+	d.cut = record && e.Attr("cut") != ""
 	d.EndAt, d.Proof = e.Quote(), e.Quotes
 	if len(d.Proof) > 0 {
 		d.EndAt = d.Proof[0]
@@ -378,6 +380,8 @@ func (d *draft) settleTable() {
 		d.Failed = sent - d.Completed
 	}
 	switch {
+	case d.cut:
+		d.Status, d.Why = PointUnknown, "the record in the result file is cut"
 	case d.Failed > 0:
 		d.Status, d.Why = PointPartial, strconv.Itoa(d.Failed)+" of the requests failed"
 	case d.Completed == 0:

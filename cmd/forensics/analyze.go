@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +24,7 @@ type analyzeFlags struct {
 	quiet      bool
 	verbose    bool
 	sha256     bool
+	hints      []string
 }
 
 func (a *app) analyzeCommand() *cobra.Command {
@@ -36,7 +36,7 @@ func (a *app) analyzeCommand() *cobra.Command {
 of one run and reports its root cause.
 
 The format is "terminal" on a terminal and "markdown" otherwise. With -o FOLDER
-the folder gets report.md, report.json and the charts as SVG and PNG.
+the folder gets report.md, report.html, report.json and the charts as SVG and PNG.
 
 Exit status: 0 done, 1 with --exit-code when the run did not complete, 2 when the
 job could not be done.`,
@@ -44,28 +44,30 @@ job could not be done.`,
   forensics analyze server.log bench.log gpu.csv
   ssh node dmesg -T | forensics analyze run/ -
   forensics analyze run/ -o report/
+  forensics analyze --format html -o report.html run/
   forensics analyze --format json --exit-code run/ > diagnosis.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error { return a.analyze(f, paths) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.format, "format", "", `report format: terminal, markdown or json`)
+	flags.StringVar(&f.format, "format", "", `report format: terminal, markdown, html or json`)
 	flags.StringVarP(&f.output, "output", "o", "", "write to this file, or to this folder (an existing one, or a name that ends in /)")
 	flags.StringVar(&f.signatures, "signatures", "", "folder with further signature packs (*.yaml)")
 	flags.BoolVar(&f.exitCode, "exit-code", false, "exit with status 1 when the run did not complete")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "print no notes on standard error")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "tell on standard error what was read and as what")
 	flags.BoolVar(&f.sha256, "sha256", false, "name sources over 64 MiB by SHA-256 too")
+	flags.StringArrayVar(&f.hints, "format-hint", nil, "read a file as this format, as FILE=FORMAT; may be repeated")
 	return cmd
 }
 
-var formats = []string{"terminal", "markdown", "json"}
+var formats = []string{"terminal", "markdown", "html", "json"}
 
 func (a *app) analyze(f analyzeFlags, paths []string) error {
 	if err := f.check(a); err != nil {
 		return err
 	}
-	inputs, notes, err := a.findInputs(paths)
+	inputs, notes, err := parse.FindInputs(paths, a.stdin)
 	if err != nil {
 		return err
 	}
@@ -74,12 +76,16 @@ func (a *app) analyze(f analyzeFlags, paths []string) error {
 			fmt.Fprintln(a.stderr, "forensics:", n)
 		}
 	}
+	hints, err := parse.ParseHints(f.hints, inputs)
+	if err != nil {
+		return err
+	}
 	set, err := loadSignatures(f.signatures)
 	if err != nil {
 		return err
 	}
 	doc, err := analysis.Run(a.ctx(), inputs, analysis.Options{
-		Signatures: set, Label: label(paths), Version: versionText(), SHA256: f.sha256,
+		Signatures: set, Label: label(paths), Version: versionText(), SHA256: f.sha256, Hints: hints,
 	})
 	if err != nil {
 		return err
@@ -103,6 +109,9 @@ func (f *analyzeFlags) check(a *app) error {
 		}
 		if strings.HasSuffix(f.output, ".json") {
 			f.format = "json"
+		}
+		if strings.HasSuffix(f.output, ".html") {
+			f.format = "html"
 		}
 	}
 	for _, known := range formats {
@@ -133,48 +142,6 @@ func loadSignatures(dir string) (*signatures.Set, error) {
 	return signatures.LoadWith(os.DirFS(dir))
 }
 
-// findInputs lists the files under the paths. A path that does not exist is an
-// error; files in folders that cannot be read are noted.
-func (a *app) findInputs(paths []string) ([]parse.Input, []string, error) {
-	var inputs []parse.Input
-	var notes []string
-	for _, p := range paths {
-		if p == "-" {
-			data := io.NopCloser(a.stdin)
-			inputs = append(inputs, parse.Input{Path: "stdin", Size: -1, Open: func() (io.ReadCloser, error) { return data, nil }})
-			continue
-		}
-		info, err := os.Stat(p)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", p, unwrapPath(err))
-		}
-		if !info.IsDir() {
-			if !info.Mode().IsRegular() {
-				return nil, nil, fmt.Errorf("%s: not a regular file", p)
-			}
-			inputs = append(inputs, parse.FileInput(p, filepath.Base(p)))
-			continue
-		}
-		found, skipped, err := parse.FindFiles(os.DirFS(p))
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", p, unwrapPath(err))
-		}
-		inputs, notes = append(inputs, found...), append(notes, skipped...)
-	}
-	if len(inputs) == 0 {
-		return nil, nil, fmt.Errorf("%s: no file in it to read", strings.Join(paths, " "))
-	}
-	return inputs, notes, nil
-}
-
-func unwrapPath(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}
-
 // write renders the document to the output.
 func (a *app) write(f analyzeFlags, doc *report.Document) error {
 	if f.output == "" {
@@ -194,6 +161,8 @@ func (a *app) render(w io.Writer, format string, doc *report.Document) error {
 	switch format {
 	case "json":
 		return report.WriteJSON(w, doc)
+	case "html":
+		return report.WriteHTML(w, doc)
 	case "terminal":
 		return report.WriteTerminal(w, doc, terminalWidth(a.stdout), useColor(a.stdout))
 	}
@@ -227,6 +196,9 @@ func writeFolder(dir string, doc *report.Document) error {
 		}
 	}
 	if err := save("report.json", func(w io.Writer) error { return report.WriteJSON(w, doc) }); err != nil {
+		return err
+	}
+	if err := save("report.html", func(w io.Writer) error { return report.WriteHTML(w, doc) }); err != nil {
 		return err
 	}
 	return save("report.md", func(w io.Writer) error {

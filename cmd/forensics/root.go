@@ -31,9 +31,8 @@ renders a report. It works offline; same input, same report.`,
   forensics analyze --format json run/ | jq .root_cause.class`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 	}
-	root.AddCommand(a.analyzeCommand(), a.versionCommand())
+	root.AddCommand(a.analyzeCommand(), a.signaturesCommand(), a.versionCommand())
 	return root
 }
 

@@ -74,11 +74,14 @@ func (a *analyst) servedLongAfter(in *incident) bool {
 	return l.LastServedAt > in.when+int64(time.Minute)
 }
 
+// hardware are the faults that outlast the process they hit.
+var hardware = []string{"gpu.fell-off-bus", "gpu.ecc", "gpu.nvlink", "gpu.gsp", "gpu.driver"}
+
 // earlier reports whether an incident belongs to a run before the one under
 // study: an older life of the same log, or a time before the last life began.
 func (a *analyst) earlier(in *incident) bool {
-	if a.life == nil {
-		return false
+	if a.life == nil || covers(hardware, in.Class) && !a.life.IsReady() {
+		return false // a broken GPU stays broken until somebody mends it
 	}
 	if in.life >= 0 {
 		l := &a.t.Lives[in.life]

@@ -42,6 +42,9 @@ type incident struct {
 	weak bool
 	// module is the signature's capture of that name.
 	module string
+	// datedBack is true when the time was computed from a wait that the line
+	// tells: it is as exact as the watchdog's polling.
+	datedBack bool
 	// structural incidents come from rules, not from a line that names the fault.
 	structural bool
 	cause      *incident // what explains it

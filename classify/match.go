@@ -64,10 +64,51 @@ func (a *analyst) classOf(sig *signatures.Signature, e *timeline.Event) string {
 	if writer == forensics.RoleClient && sig.ClassInClient != "" {
 		return sig.ClassInClient
 	}
-	if sig.ClassAtLaunch != "" && !e.Serving && writer != forensics.RoleClient && writer != forensics.RoleKernel && !a.readySource(e) && !longAtWork(sig, e) {
+	if e.Serving || writer == forensics.RoleClient || writer == forensics.RoleKernel || a.readySource(e) || longAtWork(sig, e) {
+		return a.inClient(sig.Class, e, writer)
+	}
+	if sig.ClassAtLaunch != "" {
 		return sig.ClassAtLaunch
 	}
+	if writer == forensics.RoleServer && e.Life >= 0 {
+		return a.brokenStage(sig.Class, e)
+	}
 	return sig.Class
+}
+
+// inClient gives a launch fault that stands in another file than a server's,
+// while the server was up, to the program that printed it: the client.
+func (a *analyst) inClient(class string, e *timeline.Event, writer forensics.Role) string {
+	switch class {
+	case "launch.bad-arguments", "launch.dependency", "launch.model-unavailable":
+		if e.Life < 0 && writer != forensics.RoleServer && a.readySource(e) {
+			return "client.setup"
+		}
+	}
+	return class
+}
+
+// brokenStage gives a fault whose class is a runtime one the class of the launch
+// stage that it broke, since the server was never ready (taxonomy, rule 3).
+func (a *analyst) brokenStage(class string, e *timeline.Event) string {
+	stage := a.stageOf(e)
+	switch class {
+	case "runtime.gpu-oom", "runtime.kv-exhausted":
+		return "launch.insufficient-gpu-memory"
+	case "runtime.scheduler-bug", "runtime.tokenizer":
+		return stage
+	case "runtime.collective":
+		if stage == "launch.cuda-graph-capture" {
+			return stage
+		}
+		return "launch.distributed-init"
+	case "runtime.illegal-memory-access", "runtime.device-assert", "runtime.kernel-error", "runtime.numerical", "attention.metadata":
+		if stage == "launch.cuda-graph-capture" || stage == "launch.jit-compile" {
+			return stage
+		}
+		return "launch.unsupported-hardware"
+	}
+	return class
 }
 
 // longAtWork reports whether a collective's sequence number shows that the ranks
@@ -315,6 +356,9 @@ func (a *analyst) addMatch(e *timeline.Event, sig *signatures.Signature, q foren
 		return nil
 	}
 	class, writer := a.classOf(sig, e), a.writerOf(e)
+	if class == "launch.no-process" && e.Life >= 0 && launched(&a.t.Lives[e.Life]) {
+		return nil // a tool that a running server misses is not its own launch
+	}
 	for _, in := range a.incidents {
 		if in.Signature == sig.ID && in.Class == class && in.writer == writer && in.life == e.Life && in.ev.Pos.Source == e.Pos.Source {
 			in.Count += e.Count
@@ -338,6 +382,7 @@ func (a *analyst) addMatch(e *timeline.Event, sig *signatures.Signature, q foren
 	in.References, in.Affected, in.Fixed = sig.Refs, sig.Affected, sig.Fixed
 	if ms := caps["ran_ms"]; ms != "" {
 		in.when -= millis(ms)
+		in.datedBack = true
 	}
 	return a.add(in)
 }
@@ -400,6 +445,8 @@ func (a *analyst) unknownTrace(e *timeline.Event) {
 		class = "client.setup"
 	case writer == forensics.RoleServer && e.Life >= 0 && !e.Serving:
 		class = a.stageOf(e)
+	case writer == "" && e.Life < 0 && !a.readySource(e):
+		class = stageClass[forensics.PhaseStart]
 	case writer == forensics.RoleShell || writer == forensics.RoleScheduler || writer == forensics.RoleKernel || writer == forensics.RoleGPU:
 		return
 	}

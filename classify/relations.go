@@ -3,6 +3,8 @@ package classify
 import (
 	"strings"
 	"time"
+
+	"github.com/llmforensics/forensics/signatures"
 )
 
 // relation says that incidents of some classes can explain incidents of others.
@@ -37,7 +39,7 @@ var relations = []relation{
 	},
 	{
 		cause:  []string{"host.shm", "host.fd-limit", "host.permissions"},
-		effect: []string{"runtime.*", "launch.*", "client.*", "evidence.*"},
+		effect: []string{"runtime.*", "launch.*", "client.*", "evidence.*", "gpu.driver"},
 		slack:  10 * time.Second, how: "the host refused a resource",
 	},
 	{
@@ -105,6 +107,10 @@ func covers(patterns []string, class string) bool {
 	return false
 }
 
+// datedBackSlack is how far a time that was computed from a watchdog's wait may
+// lie before the event that began the wait: watchdogs poll, clocks differ.
+const datedBackSlack = time.Minute
+
 // explains reports whether incident c can explain incident e, and how.
 func (a *analyst) explains(c, e *incident) (string, bool) {
 	if c == e || c.recovered || c.Class == "" {
@@ -121,7 +127,7 @@ func (a *analyst) explains(c, e *incident) (string, bool) {
 		if (c.Class == e.Class || covers(r.cause, e.Class) && covers(r.effect, c.Class)) && !a.before(c, e) {
 			continue
 		}
-		if a.tooLate(c, e, r.slack) {
+		if a.tooLate(c, e, r.slack) || c.datedBack && !e.datedBack && e.role == signatures.Cause && e.when != 0 && e.when < c.when+int64(datedBackSlack) {
 			continue
 		}
 		return r.how, true
@@ -131,6 +137,9 @@ func (a *analyst) explains(c, e *incident) (string, bool) {
 
 // tooLate reports whether a cause came clearly after its effect.
 func (a *analyst) tooLate(c, e *incident, slack time.Duration) bool {
+	if e.datedBack {
+		slack += datedBackSlack
+	}
 	if c.structural && c.when == 0 || e.structural && e.when == 0 {
 		return false
 	}
@@ -138,13 +147,16 @@ func (a *analyst) tooLate(c, e *incident, slack time.Duration) bool {
 		if c.when != 0 && e.when != 0 && c.when != e.when {
 			return c.when > e.when+int64(slack)
 		}
-		return e.ev.Pos.Before(c.ev.Pos) && !a.sameMoment(c, e)
+		return e.ev.Pos.Before(c.ev.Pos) && !a.sameMoment(c, e) && c.ev.Pos.Line > e.ev.Pos.Line+sameRecord
 	}
 	if c.when == 0 || e.when == 0 {
 		return false
 	}
 	return c.when > e.when+int64(slack)+int64(time.Second)
 }
+
+// sameRecord is how many lines one message of a launcher may span.
+const sameRecord = 6
 
 // sameMoment reports whether two incidents of one source stand within the
 // resolution of its clock.

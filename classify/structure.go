@@ -3,6 +3,7 @@ package classify
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/llmforensics/forensics"
 	"github.com/llmforensics/forensics/signatures"
@@ -15,6 +16,7 @@ func (a *analyst) structure() {
 	a.noProcess()
 	a.filtered()
 	a.clientPoints()
+	a.silence()
 	a.lifeEnd()
 }
 
@@ -324,7 +326,7 @@ func (a *analyst) orderlyStop(l *timeline.Life) {
 
 // cutRecord judges a log that just stops.
 func (a *analyst) cutRecord(l *timeline.Life) {
-	if !l.IsReady() && a.gaveUp() || a.hasSymptom("runtime.*", "client.timeout", "host.*", "gpu.*") {
+	if !l.IsReady() && a.gaveUp() || a.hasSymptom("runtime.*", "client.timeout", "client.bad-request", "client.http-error", "client.setup", "host.*", "gpu.*") {
 		return
 	}
 	detail := "The record stops while the server was working, and holds no cause."
@@ -375,4 +377,65 @@ func (a *analyst) points() []*timeline.Point {
 		}
 	}
 	return out
+}
+
+// hangAfter is how long a server with requests under way must be silent before
+// that is a finding: engines log at least every 10 s while they serve.
+const hangAfter = 2 * time.Minute
+
+// silence finds a hang that no line names: requests were running, then no batch
+// line and no answer came, while other records go on.
+func (a *analyst) silence() {
+	l := a.life
+	if l == nil || !l.IsReady() || l.LastServedAt == 0 || l.Stop == "died" {
+		return
+	}
+	for _, in := range a.incidents {
+		if in.role == signatures.Cause && !in.weak && !a.earlier(in) && covers([]string{"runtime.*", "attention.*", "gpu.*", "host.oom-killed", "host.disk-full"}, in.Class) {
+			return
+		}
+	}
+	running, at := a.lastRunning(l)
+	gone := a.goesOn(l, l.LastServedAt+int64(hangAfter))
+	if running == 0 || gone.Pos.Line == 0 {
+		return
+	}
+	in := a.rule("silence", "runtime.hang", fmt.Sprintf("The server fell silent with %.0f requests running", running),
+		"No batch line and no answer follow, although other records go on: nothing moved any more, and nothing says why.", at, gone)
+	in.life, in.serving, in.when, in.layer = a.lifeNo, true, l.LastServedAt, signatures.Family
+	in.Remedy = "Dump the stacks of the stuck processes (py-spy dump) next time, and look at the kernel log for an Xid at the moment of the last batch line."
+}
+
+// lastRunning returns the running requests of the last samples of a life's
+// source, with the line of the largest.
+func (a *analyst) lastRunning(l *timeline.Life) (float64, forensics.Quote) {
+	for i := range a.t.Series {
+		s := &a.t.Series[i]
+		if s.Source != l.Source || s.Name != forensics.ValRunning {
+			continue
+		}
+		for k := len(s.Buckets) - 1; k >= 0; k-- {
+			if s.Buckets[k].N > 0 {
+				return s.Buckets[k].Max, s.LastAt
+			}
+		}
+	}
+	return 0, forensics.Quote{}
+}
+
+// goesOn returns a line of any record later than a time: of the server's own
+// source, or of clients, GPUs and shells.
+func (a *analyst) goesOn(l *timeline.Life, when int64) forensics.Quote {
+	for _, e := range a.t.Events {
+		if e.When > when && !e.Placed && (e.Pos.Source == l.Source || e.Proc.Role != forensics.RoleKernel) && e.Kind != forensics.KindEnv {
+			return e.Quote()
+		}
+	}
+	for i := range a.t.Series {
+		s := &a.t.Series[i]
+		if s.Start+int64(len(s.Buckets))*s.Step > when && s.LastAt.Pos.Line > 0 {
+			return s.LastAt
+		}
+	}
+	return forensics.Quote{}
 }

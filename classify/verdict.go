@@ -37,9 +37,11 @@ func (a *analyst) root() *incident {
 		}
 		return a.okay()
 	}
-	var causes, symptoms, weak []*incident
+	var causes, symptoms, weak, survived []*incident
 	for _, in := range a.incidents {
 		switch {
+		case in.recovered && in.Class != "" && in.serving && in.role == signatures.Cause && !in.weak && !a.earlier(in) && in.Class != "perf.retraction":
+			survived = append(survived, in)
 		case in.Class == "" || in.cause != nil || a.earlier(in) || in.recovered || in.Class == "perf.retraction":
 		case in.role == signatures.Cause && in.weak:
 			weak = append(weak, in)
@@ -49,7 +51,9 @@ func (a *analyst) root() *incident {
 			symptoms = append(symptoms, in)
 		}
 	}
-	for _, list := range [][]*incident{causes, weak, symptoms} {
+	// An exception that cost single requests is the cause if requests failed and
+	// nothing else explains it, although the server went on.
+	for _, list := range [][]*incident{causes, survived, weak, symptoms} {
 		if in := a.earliest(list); in != nil {
 			return in
 		}

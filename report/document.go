@@ -64,7 +64,7 @@ type Finding struct {
 	Detail      string     `json:"detail,omitempty"`
 	Confidence  string     `json:"confidence,omitempty"`
 	Reasons     []string   `json:"confidence_reasons,omitempty"`
-	ExplainedBy string     `json:"explained_by,omitempty"`
+	ExplainedBy string     `json:"explained_by"`
 	Why         string     `json:"why,omitempty"`
 	Time        string     `json:"time"`
 	Process     string     `json:"process"`

@@ -87,7 +87,7 @@ func (x *issue) capture(f func()) string {
 	return s
 }
 
-// section is a heading below those of the template, a body, or nothing.
+// fold is a body that is folded away under its title, or nothing.
 func (x *issue) fold(title string, body func()) func() {
 	return func() {
 		if s := x.inside(body); s != "" {

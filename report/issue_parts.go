@@ -65,7 +65,8 @@ func (x *issue) repo() string {
 // describe says what happened, with the proof.
 func (x *issue) describe() {
 	x.add("verdict", 0, x.issueVerdict)
-	x.add("chain", worthChain, x.headed("From cause to symptoms", x.chain), x.headed("From cause to symptoms", x.shortChain))
+	x.add("chain", worthChain, x.headed("From cause to symptoms", func() { x.chainLines(maxChain) }),
+		x.headed("From cause to symptoms", func() { x.chainLines(8) }))
 	x.add("evidence", worthEvidence, x.fold("Evidence", x.issueEvidence), x.fold("Evidence", x.shortEvidence))
 	x.add("points", worthSweep, x.headed("Benchmark points", x.sweep), x.headed("Benchmark points", x.shortSweep))
 	x.add("chart of the sweep", worthSweepChart, func() { x.printf("\n%s\n", x.mermaidSweep()) })
@@ -98,10 +99,18 @@ func (x *issue) issueVerdict() {
 	}
 }
 
-// shortChain is the chain without its quotes.
-func (x *issue) shortChain() {
-	for i, s := range x.doc.Chain[:min(len(x.doc.Chain), 8)] {
-		x.printf("%d. %s\n", i+1, x.e.prose(bound(clean(s.Text), 200)))
+// chainLines is the chain without its quotes, which are among the evidence.
+func (x *issue) chainLines(n int) {
+	for i, s := range x.doc.Chain[:min(len(x.doc.Chain), n)] {
+		x.printf("%d. ", i+1)
+		if t := x.face.show(s.Time); t != "" {
+			x.printf("**%s** ", x.e.text(t))
+		}
+		x.printf("%s", x.e.prose(bound(clean(s.Text), 200)))
+		if s.Evidence.File != "" {
+			x.printf(" — %s", x.at(s.Evidence))
+		}
+		x.printf("\n")
 	}
 }
 
@@ -109,6 +118,13 @@ func (x *issue) issueEvidence() {
 	x.quoteFinding(&x.doc.RootCause, maxEvidence)
 	for i := range x.doc.Symptoms {
 		x.quoteFinding(&x.doc.Symptoms[i], 2)
+	}
+	for _, s := range x.doc.Chain {
+		if ev := s.Evidence; ev.Text != "" && !x.shown[place{ev.File, ev.Line}] {
+			x.printf("%s\n\n", x.at(ev))
+			x.block(0, ev)
+			x.printf("\n")
+		}
 	}
 }
 
@@ -208,6 +224,13 @@ func (x *issue) background() {
 }
 
 func (x *issue) issueFooter() {
+	if red := x.doc.Redaction; red != nil && len(red.Kinds) > 0 {
+		n := 0
+		for _, k := range red.Kinds {
+			n += k.Places
+		}
+		x.printf("\n%s masked (level %s); equal names have equal numbers.\n", plural(n, "place"), x.e.text(red.Level))
+	}
 	t := &x.doc.Tool
 	if t.Name != "" {
 		x.printf("\n---\n\nDiagnosed by %s %s.\n", x.e.text(bound(clean(t.Name), 40)), x.e.text(bound(clean(t.Version), 80)))

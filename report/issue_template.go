@@ -94,3 +94,9 @@ func checklist(items ...string) func(*issue) {
 		})
 	}
 }
+
+// CheckIssueTemplate returns an error for a template that is not known.
+func CheckIssueTemplate(name string) error {
+	_, err := templateOf(name)
+	return err
+}

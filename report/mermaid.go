@@ -225,7 +225,7 @@ func (m *markdown) sparkBlock() string {
 		}
 		line := sparkText(cells, top)
 		pad := strings.Repeat(" ", max(0, mermaidCells-len([]rune(line))))
-		rows = append(rows, fmt.Sprintf("%-32s %s%s  max %s %s", what, line, pad, number(top), u.Unit))
+		rows = append(rows, fmt.Sprintf("%-32s %s%s  up to %s %s", what, line, pad, number(top), u.Unit))
 	}
 	if len(rows) == 0 {
 		return ""

@@ -18,6 +18,7 @@ func Build(run *forensics.Run, cols []*Collector) *Timeline {
 		t.addSource(c, t.Clocks[i])
 	}
 	slices.SortStableFunc(t.Events, compareEvents)
+	t.shareReadiness()
 	t.nameEngine()
 	t.collectFacts()
 	t.Points = buildPoints(t)
@@ -83,6 +84,7 @@ func (t *Timeline) addSource(c *Collector, clock Clock) {
 	for _, s := range c.order {
 		if clock.How != "" {
 			s.Start += off
+			s.LastAt.Text, s.last = string(s.last), nil
 			t.Series = append(t.Series, *s)
 		}
 	}
@@ -245,6 +247,32 @@ func (t *Timeline) LastLife() *Life {
 // dropHelpers removes the series that only served to place points.
 func (t *Timeline) dropHelpers() {
 	t.Series = slices.DeleteFunc(t.Series, func(s Series) bool { return s.Name == servedSeries })
+}
+
+// peerStart is how far apart the nodes of one deployment may start.
+const peerStart = 10 * 60 * int64(1e9)
+
+// shareReadiness gives the nodes of one deployment the readiness that only the
+// first of them prints: SGLang's other nodes never say that they are ready.
+func (t *Timeline) shareReadiness() {
+	for i := range t.Lives {
+		l := &t.Lives[i]
+		if l.IsReady() || l.Start == 0 || !launchSeen(l) {
+			continue
+		}
+		for k := range t.Lives {
+			p := &t.Lives[k]
+			if p.Source == l.Source || p.Ready == 0 || p.Start == 0 || p.Engine != l.Engine || abs(p.Start-l.Start) > peerStart {
+				continue
+			}
+			l.PeerReady = p.Ready
+			for _, e := range t.Events {
+				if e.Life == i && e.When >= p.Ready {
+					e.Serving = true
+				}
+			}
+		}
+	}
 }
 
 // span sets the first and last placed time.

@@ -42,6 +42,9 @@ func alignClocks(run *forensics.Run, cols []*Collector) []Clock {
 		}
 	}
 	for i, c := range cols {
+		if c.role == forensics.RoleKernel && c.clock == forensics.ClockLocal && kind == forensics.ClockLocal {
+			alignKernelZone(&clocks[i], c, cols, clocks)
+		}
 		if c.clock == forensics.ClockUptime {
 			alignUptime(&clocks[i], c, cols, clocks)
 		}
@@ -122,6 +125,85 @@ func yearOffset(nanos int64, ref interval) int64 {
 		}
 	}
 	return best
+}
+
+const (
+	zoneStep  = int64(30 * time.Minute)
+	zoneMatch = int64(2 * time.Minute) // how near a shifted kernel event must come to what it explains
+)
+
+// alignKernelZone looks for a kernel log that was printed in another zone than
+// the server's: a fault that lies whole half hours away from the server's end,
+// and within two minutes of it after the shift, is taken to be that end. Nothing
+// is shifted if a fault already lies near it.
+func alignKernelZone(k *Clock, c *Collector, cols []*Collector, clocks []Clock) {
+	for i, o := range cols {
+		if o == c || o.role != forensics.RoleServer || clocks[i].How == "" {
+			continue
+		}
+		end := serverEnd(o)
+		if end == 0 {
+			continue
+		}
+		end += int64(clocks[i].Offset)
+		best := int64(0)
+		for _, e := range c.events {
+			if e.Kind != forensics.KindKernel || e.Attr("what") == "aer" || e.Stamp.Clock != c.clock {
+				continue
+			}
+			d := end - e.Stamp.Nanos
+			if abs(d) < int64(15*time.Minute) && strongKernel(e) {
+				return
+			}
+			shift := (d + zoneStep/2*sign(d)) / zoneStep * zoneStep
+			if shift != 0 && abs(shift) <= int64(14*time.Hour) && abs(d-shift) <= zoneMatch && strongKernel(e) {
+				best = shift
+			}
+		}
+		if best != 0 {
+			k.Offset, k.Uncertainty = time.Duration(best), time.Duration(zoneMatch)
+			k.How = "shifted by whole half hours: a fault in it then meets the server's end, so it was printed in another zone"
+			return
+		}
+	}
+}
+
+func sign(x int64) int64 {
+	if x < 0 {
+		return -1
+	}
+	return 1
+}
+
+// strongKernel reports whether a kernel event ends a server by itself, so that it
+// can serve to match clocks: an Xid of the hardware kind or an OOM kill.
+func strongKernel(e *Event) bool {
+	switch e.Attr("what") {
+	case "oom-kill", "segfault":
+		return true
+	case "xid":
+		switch e.Attr("code") {
+		case "48", "62", "64", "74", "79", "94", "95", "119", "120", "140":
+			return true
+		}
+	}
+	return false
+}
+
+// serverEnd returns when a source's last server life failed, by its own stamps.
+func serverEnd(c *Collector) int64 {
+	if len(c.lives) == 0 {
+		return 0
+	}
+	l := c.lives[len(c.lives)-1]
+	end := l.End
+	for _, e := range c.events {
+		if e.Kind == forensics.KindTraceback && e.Proc.Role == forensics.RoleServer && !e.Stamp.IsZero() && e.Stamp.Clock == c.clock &&
+			(end == 0 || e.Stamp.Nanos < end) && l.First.Pos.Before(e.Pos) {
+			end = e.Stamp.Nanos
+		}
+	}
+	return end
 }
 
 // alignUptime places the kernel's time since boot by an event that another

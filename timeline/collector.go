@@ -262,6 +262,7 @@ func (c *Collector) addSeries(name, label string, s forensics.Stamp, x float64, 
 		c.order = append(c.order, ser)
 	}
 	ser.Add(s.Nanos, x)
+	ser.LastAt.Pos, ser.last = e.Pos, append(ser.last[:0], e.Raw...)
 	if ser.PeakAt.Pos.Line == 0 || x > ser.Peak {
 		ser.Peak = x
 		ser.PeakAt = forensics.Quote{Pos: e.Pos, Text: strings.Clone(e.Raw)}

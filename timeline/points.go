@@ -15,6 +15,7 @@ import (
 type draft struct {
 	Point
 	source  int
+	path    string
 	when    int64  // time of its first line, 0 if it has none of its own
 	step    string // the furthest step reached
 	table   bool   // a summary table or record was seen
@@ -72,6 +73,9 @@ func inRunOrder(ds []*draft) {
 		if a.when != 0 && b.when != 0 {
 			return cmp.Compare(a.when, b.when)
 		}
+		if n := byNumber(a.path, b.path); n != 0 {
+			return n
+		}
 		if served[a.source] != served[b.source] {
 			if served[a.source] {
 				return -1
@@ -109,7 +113,7 @@ func sourceDrafts(t *Timeline, src int) []*draft {
 	var cur *draft
 	filter, echo := "", (*Event)(nil)
 	begin := func(e *Event) *draft {
-		cur = &draft{source: src, when: ownTime(e), Point: Point{Completed: -1, Failed: -1, Metrics: map[string]float64{}, Params: map[string]string{}, Sources: []int{src}, At: e.Quote(), Filtered: filter}}
+		cur = &draft{source: src, path: t.Run.Sources[src].Path, when: ownTime(e), Point: Point{Completed: -1, Failed: -1, Metrics: map[string]float64{}, Params: map[string]string{}, Sources: []int{src}, At: e.Quote(), Filtered: filter}}
 		if echo != nil {
 			cur.applyEcho(echo)
 			echo = nil
@@ -124,6 +128,9 @@ func sourceDrafts(t *Timeline, src int) []*draft {
 				filter, cur = e.Attr("filter"), nil
 			}
 		case forensics.KindEcho:
+			if echo != nil && echo.Attr("max_concurrency") != "" && e.Attr("max_concurrency") != "" {
+				begin(e) // the point announced before printed nothing at all
+			}
 			echo, cur = e, nil
 		case forensics.KindBench:
 			if cur == nil || cur.over(e) {
@@ -151,6 +158,33 @@ func sourceDrafts(t *Timeline, src int) []*draft {
 	}
 	return ds
 }
+
+// byNumber orders paths that differ in one number only by that number: bench2.log
+// before bench10.log. It returns 0 for others.
+func byNumber(a, b string) int {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	for i > 0 && isDigit(a[i-1]) {
+		i--
+	}
+	j, k := i, i
+	for j < len(a) && isDigit(a[j]) {
+		j++
+	}
+	for k < len(b) && isDigit(b[k]) {
+		k++
+	}
+	x, okA := atoi(a[i:j])
+	y, okB := atoi(b[i:k])
+	if !okA || !okB || a[j:] != b[k:] {
+		return 0
+	}
+	return cmp.Compare(x, y)
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // ownTime returns the time of an event that printed one itself.
 func ownTime(e *Event) int64 {

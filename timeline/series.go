@@ -25,6 +25,9 @@ type Series struct {
 	// PeakAt is the line of the largest sample, Peak its value.
 	PeakAt forensics.Quote
 	Peak   float64
+	// LastAt is the line of the last sample.
+	LastAt forensics.Quote
+	last   []byte
 }
 
 // Bucket summarises the samples of one step.

@@ -72,6 +72,9 @@ type Life struct {
 	// line that proves readiness, with Line 0 if it was never ready.
 	Start, Ready, End int64
 	ReadyAt           forensics.Quote
+	// PeerReady is when another node of the same deployment said that it was
+	// ready, for a node that never does; 0 if there is none.
+	PeerReady int64
 	// Served counts successful inference requests of the access log; LastServed
 	// is the last sign of progress (a batch line or a 200 answer).
 	Served       int

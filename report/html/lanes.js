@@ -27,7 +27,7 @@
   let cursor = null;
   let out = new Set(); // rows that the filter hides
   const width = () => holder.clientWidth;
-  const plot = () => width() - gutter - margin;
+  const plot = () => Math.max(1, width() - gutter - margin); // the window may be tiny
   const xOf = (t) => gutter + ((t - axis.min) / (axis.max - axis.min)) * plot();
   const timeOf = (x) => axis.min + ((x - gutter) / plot()) * (axis.max - axis.min);
   const inside = (x) => Math.min(Math.max(x, gutter), gutter + plot());

@@ -64,8 +64,11 @@ func (a *analyst) classOf(sig *signatures.Signature, e *timeline.Event) string {
 	if writer == forensics.RoleClient && sig.ClassInClient != "" {
 		return sig.ClassInClient
 	}
+	if a.besideServer(e) {
+		return inClient(first(sig.ClassInClient, sig.ClassAtLaunch, sig.Class))
+	}
 	if e.Serving || writer == forensics.RoleClient || writer == forensics.RoleKernel || a.readySource(e) || longAtWork(sig, e) {
-		return a.inClient(sig.Class, e, writer)
+		return sig.Class
 	}
 	if sig.ClassAtLaunch != "" {
 		return sig.ClassAtLaunch
@@ -76,14 +79,29 @@ func (a *analyst) classOf(sig *signatures.Signature, e *timeline.Event) string {
 	return sig.Class
 }
 
-// inClient gives a launch fault that stands in another file than a server's,
-// while the server was up, to the program that printed it: the client.
-func (a *analyst) inClient(class string, e *timeline.Event, writer forensics.Role) string {
+// besideServer reports whether an event stands in a file that shows no server at
+// work, while another file's server was ready: what breaks there is a client.
+func (a *analyst) besideServer(e *timeline.Event) bool {
+	if a.life == nil || !a.life.IsReady() || a.life.Source == e.Pos.Source {
+		return false
+	}
+	switch a.writerOf(e) {
+	case forensics.RoleServer, "", forensics.RoleShell:
+	default:
+		return false
+	}
+	if e.Life < 0 {
+		return true
+	}
+	l := &a.t.Lives[e.Life]
+	return len(l.Phases) == 0 && l.Served == 0 && !l.IsReady()
+}
+
+// inClient gives launch faults that a client can have too the client's class.
+func inClient(class string) string {
 	switch class {
 	case "launch.bad-arguments", "launch.dependency", "launch.model-unavailable":
-		if e.Life < 0 && writer != forensics.RoleServer && a.readySource(e) {
-			return "client.setup"
-		}
+		return "client.setup"
 	}
 	return class
 }
@@ -299,6 +317,9 @@ func (a *analyst) matchTrace(e *timeline.Event) {
 		}
 		return
 	}
+	if root := e.Trace.Root(); best.sig.Role == signatures.Symptom && root != nil && !matchedAt(list, root.Pos.Line) {
+		a.unknownTrace(e) // only the wrapper is known: what it wraps is the failure
+	}
 	in := a.addMatch(e, best.sig, best.quote, best.text)
 	in.quoteRaised(e.Trace)
 	a.addEchoes(e, best.sig, frameKeys(e.Trace))
@@ -313,6 +334,10 @@ func (a *analyst) matchTrace(e *timeline.Event) {
 			in.Fingerprint = fingerprint(e.Trace)
 		}
 	}
+}
+
+func matchedAt(list []traceMatch, line int) bool {
+	return slices.ContainsFunc(list, func(m traceMatch) bool { return m.quote.Pos.Line == line })
 }
 
 // quoteRaised puts the condition of a bare assert before the exception's own line,

@@ -307,7 +307,7 @@ func (a *analyst) matchTrace(e *timeline.Event) {
 		if mute(m.sig) {
 			continue
 		}
-		if best == nil || m.sig.LayerNo() < best.sig.LayerNo() || m.sig.LayerNo() == best.sig.LayerNo() && roleOrder[m.sig.Role] < roleOrder[best.sig.Role] {
+		if best == nil || a.traceRank(e, m.sig) < a.traceRank(e, best.sig) {
 			best = m
 		}
 	}
@@ -338,6 +338,20 @@ func (a *analyst) matchTrace(e *timeline.Event) {
 
 func matchedAt(list []traceMatch, line int) bool {
 	return slices.ContainsFunc(list, func(m traceMatch) bool { return m.quote.Pos.Line == line })
+}
+
+// traceRank orders the signatures that match one traceback, best first: by layer,
+// causes first; but on a server even a vague cause comes before a wrapper, which
+// is a consequence of what it wraps.
+func (a *analyst) traceRank(e *timeline.Event, s *signatures.Signature) int {
+	rank := int(s.LayerNo())*8 + roleOrder[s.Role]
+	if s.Role == signatures.Cause && s.LayerNo() == signatures.Fallback && a.writerOf(e) == forensics.RoleServer {
+		return int(signatures.Family)*8 + 1
+	}
+	if s.Role == signatures.Symptom && s.LayerNo() < signatures.Fallback && a.writerOf(e) == forensics.RoleServer {
+		return int(signatures.Family)*8 + 2
+	}
+	return rank
 }
 
 // quoteRaised puts the condition of a bare assert before the exception's own line,

@@ -426,6 +426,9 @@ func (a *analyst) lastRunning(l *timeline.Life) (float64, forensics.Quote) {
 // goesOn returns a line of any record later than a time: of the server's own
 // source, or of clients, GPUs and shells.
 func (a *analyst) goesOn(l *timeline.Life, when int64) forensics.Quote {
+	if l.LastAt > when {
+		return l.Last
+	}
 	for _, e := range a.t.Events {
 		if e.When > when && !e.Placed && (e.Pos.Source == l.Source || e.Proc.Role != forensics.RoleKernel) && e.Kind != forensics.KindEnv {
 			return e.Quote()

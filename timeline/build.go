@@ -65,7 +65,8 @@ func (t *Timeline) addSource(c *Collector, clock Clock) {
 		return nanos + off
 	}
 	for _, l := range c.lives {
-		l.Start, l.Ready, l.End, l.LastServedAt = at(l.Start), at(l.Ready), at(l.End), at(l.LastServedAt)
+		l.Start, l.Ready, l.End = at(l.Start), at(l.Ready), at(l.End)
+		l.LastServedAt, l.LastAt = at(l.LastServedAt), at(l.LastAt)
 		for i := range l.Phases {
 			l.Phases[i].When = at(l.Phases[i].When)
 		}

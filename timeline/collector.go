@@ -237,6 +237,7 @@ func (c *Collector) foldTrace(kept *Event, e *forensics.Event) {
 func (c *Collector) finish() []*Event {
 	if n := len(c.lives); n > 0 {
 		c.lives[n-1].Last = forensics.Quote{Pos: c.lastPos, Text: string(c.lastRaw)}
+		c.lives[n-1].LastAt = c.last.Nanos
 	}
 	for _, f := range c.folds {
 		c.events = append(c.events, f.ring...)

@@ -80,6 +80,8 @@ type Life struct {
 	Served       int
 	LastServed   forensics.Quote
 	LastServedAt int64
+	// LastAt is the time of the last dated line of the record, 0 if unknown.
+	LastAt int64
 	// Stop says how the life ended: "" (record just stops), "stopped" (orderly),
 	// "died" (it says so or its exit status does), with the line.
 	Stop   string

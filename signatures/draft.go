@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// SchemaURL is the address of the packs' JSON Schema, for editors.
+const SchemaURL = "https://raw.githubusercontent.com/llmforensics/forensics/main/signatures/pack.schema.json"
+
 // Failure is what a draft is made of.
 type Failure struct {
 	Engine string // "" if unknown
@@ -40,6 +43,7 @@ func Draft(f Failure, taken func(id string) bool) string {
 	line("# A draft made of %s. Lines marked TODO need a decision;", f.Source)
 	line("# remove from the example what must not be shared, then:")
 	line("#   forensics signatures lint FILE; forensics signatures test FILE LOG")
+	line("# yaml-language-server: $schema=%s", SchemaURL)
 	line("pack: my-signatures")
 	line("signatures:")
 	line("  - id: %s", freeID(f.Engine, text, f.Message, taken))

@@ -36,8 +36,8 @@ func requiredLiterals(expr string) ([]string, error) {
 }
 
 // furtherLiterals returns more sets of literals, one of each of which is part of
-// every match: the other fixed parts of a concatenation. A text without them
-// need not be tried.
+// every match: the other fixed parts of a concatenation, or what have lacks. A text
+// without them need not be tried.
 func furtherLiterals(expr string, have []string) [][]string {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
@@ -47,11 +47,12 @@ func furtherLiterals(expr string, have []string) [][]string {
 	for re.Op == syntax.OpCapture {
 		re = re.Sub[0]
 	}
-	if re.Op != syntax.OpConcat {
-		return nil
+	sets := [][]string{analyse(re).best()}
+	if re.Op == syntax.OpConcat {
+		sets = concatSets(re.Sub)
 	}
 	var out [][]string
-	for _, lits := range concatSets(re.Sub) {
+	for _, lits := range sets {
 		if shortest(lits) >= 3 && len(lits) <= maxAlternatives && !slices.Equal(lits, have) {
 			out = append(out, lits)
 		}

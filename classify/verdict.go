@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -231,9 +232,6 @@ func (a *analyst) fill(root *incident) {
 		}
 	}
 	if text != "" {
-		root.Detail += " This server ran with " + text + "."
-		if !hasQuote(root.Evidence, cfg.At) {
-			root.Evidence = append(root.Evidence, cfg.At)
-		}
+		root.Detail += fmt.Sprintf(" This server ran with %s (%s).", text, a.t.Run.At(cfg.At.Pos))
 	}
 }

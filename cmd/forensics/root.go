@@ -32,7 +32,7 @@ renders a report. It works offline; same input, same report.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(a.analyzeCommand(), a.signaturesCommand(), a.versionCommand())
+	root.AddCommand(a.analyzeCommand(), a.compareCommand(), a.redactCommand(), a.signaturesCommand(), a.versionCommand())
 	return root
 }
 

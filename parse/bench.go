@@ -183,6 +183,17 @@ var benchPrefixes = []struct {
 	{"No model specified or found. Please provide a model", (*bench).notReady},
 	{"FAIL: request failure rate ", (*bench).clientError},
 	{"Benchmark overrides: ", (*bench).overrides},
+	{"[BEGIN BENCHMARK]", (*bench).sweepBegin},
+	{"[END BENCHMARK]", (*bench).sweepEnd},
+	{"Benchmark command: [", (*bench).sweepCommand},
+	{"Server command: [", (*bench).sweepCommand},
+	{"[BEGIN SERVER]", nil},
+	{"[END SERVER]", nil},
+	{"[SKIPPED BENCHMARK]", nil},
+	{"[WL START]", nil},
+	{"[WL END]", nil},
+	{"Server overrides: {", nil},
+	{"Found existing results.", nil},
 	{"Waiting up to ", nil},
 	{"Server ready in ", nil},
 	{"Waiting for endpoint to become up in ", nil},
@@ -285,6 +296,40 @@ func (b *bench) generating(t []byte, l *line, s *scan) int {
 		return 0
 	}
 	return b.claim(l, s, 3)
+}
+
+// sweepBegin reads the fence that "vllm bench sweep serve" prints before each of
+// its points. Source: vllm/benchmarks/sweep/serve.py.
+func (b *bench) sweepBegin(_ []byte, l *line, s *scan) int {
+	b.flush(s)
+	b.fresh = true
+	return b.claim(l, s, 10)
+}
+
+// sweepEnd reads the fence behind a point, which is only printed when the client
+// ended with status 0.
+func (b *bench) sweepEnd(_ []byte, l *line, s *scan) int {
+	b.flush(s)
+	if b.n > 0 && !b.fresh && b.stage < stageEnd {
+		b.stage = stageEnd
+		b.step(l, s, forensics.StepEnd, []forensics.Attr{{Key: "code", Value: "0"}})
+	}
+	b.fresh = true
+	return 10
+}
+
+// sweepCommand reads the command of a point or of its server, a Python list.
+func (b *bench) sweepCommand(t []byte, l *line, s *scan) int {
+	i := bytes.IndexByte(t, '[')
+	words, _ := pyList(string(t[i:]))
+	if len(words) == 0 {
+		return b.claim(l, s, 3)
+	}
+	e := s.event(l, forensics.KindCommand)
+	put(e, "argv", strings.Join(words, " "))
+	put(e, "starts", map[byte]string{'B': "client", 'S': "server"}[t[0]])
+	s.emit(e)
+	return 10
 }
 
 // overrides reads a line of "vllm bench sweep serve", which runs the client once

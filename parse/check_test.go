@@ -69,3 +69,5 @@ func TestUndecodable(t *testing.T) {
 		})
 	}
 }
+
+func discard(*forensics.Event) {}

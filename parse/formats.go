@@ -1,6 +1,10 @@
 package parse
 
-import "github.com/llmforensics/forensics"
+import (
+	"slices"
+
+	"github.com/llmforensics/forensics"
+)
 
 // reader recognises the lines of one format. Readers keep the state of open
 // records (a table under way) and nothing else.
@@ -63,18 +67,33 @@ var formats = []format{
 	{name: "torchrun", weak: true,
 		about: "torchrun's failure reports",
 		new:   func() reader { return &elastic{} }},
+	{name: "python-traceback", weak: true,
+		about: "Python tracebacks, chained, grouped and interleaved, put together from any log's lines",
+		new:   func() reader { return traceRow{} }},
 	{name: "http-access", role: forensics.RoleServer, logger: styleUvicorn, weak: true,
 		about: "uvicorn access and life-cycle lines, of any ASGI server",
 		new:   func() reader { return &uvicorn{} }},
 	{name: "bench-serving", role: forensics.RoleClient,
 		about: "output of SGLang bench_serving, vLLM bench serve and its forks: arguments, steps, progress bar, summary table, whole or cut",
 		new:   func() reader { return &bench{} }},
+	{name: "bench-tools-json", role: forensics.RoleClient,
+		about: "guidellm's benchmarks.json and the profile_export JSON of genai-perf and aiperf",
+		new:   func() reader { return &toolJSON{} }},
+	{name: "bench-tools-csv", role: forensics.RoleClient,
+		about: "guidellm's benchmarks.csv and the profile_export CSV of genai-perf and aiperf",
+		new:   func() reader { return &toolCSV{} }},
+	{name: "bench-tools", role: forensics.RoleClient,
+		about: "the tables that guidellm, genai-perf and aiperf print",
+		new:   func() reader { return &toolTable{} }},
 	{name: "bench-jsonl", role: forensics.RoleClient,
 		about: "results of benchmark clients as JSON lines, with bare Infinity and NaN, one or several objects in a line",
 		new:   func() reader { return &benchJSON{} }},
 	{name: "bench-json", role: forensics.RoleClient,
 		about: "results of benchmark clients as JSON objects that span lines",
 		new:   func() reader { return &benchJSON{multi: true} }},
+	{name: "load-generator", role: forensics.RoleClient,
+		about: "what k6, wrk, ab, hey, oha, vegeta, h2load and locust print: failed requests and the summary",
+		new:   func() reader { return &loadgen{} }},
 	{name: "nvidia-smi", role: forensics.RoleGPU,
 		about: "nvidia-smi's table of all driver generations, once or repeated, and its error messages",
 		new:   func() reader { return &nvsmi{} }},
@@ -85,11 +104,23 @@ var formats = []format{
 		about: "nvidia-smi -q, whole or in parts, and its XML form",
 		new:   func() reader { return &nvq{} }},
 	{name: "nvidia-smi-mon", role: forensics.RoleGPU,
-		about: "nvidia-smi dmon and pmon",
+		about: "nvidia-smi dmon and pmon, dcgmi dmon",
 		new:   func() reader { return &nvmon{} }},
 	{name: "nvidia-smi-list", role: forensics.RoleGPU,
 		about: "nvidia-smi -L, topo -m, nvlink -s and --help-query-gpu",
 		new:   func() reader { return &nvlist{} }},
+	{name: "dcgm-exporter", role: forensics.RoleGPU,
+		about: "the metrics of dcgm-exporter as Prometheus scrapes them",
+		new:   func() reader { return &prom{gpu: true} }},
+	{name: "prometheus",
+		about: "Prometheus metrics of vLLM, SGLang and others: running and waiting requests, KV usage",
+		new:   func() reader { return &prom{} }},
+	{name: "dcgm", role: forensics.RoleGPU,
+		about: "dcgmi diag and dcgmi health, and the messages of DCGM's host engine",
+		new:   func() reader { return &dcgm{} }},
+	{name: "environment",
+		about: "SGLang's check_env, and collect_env of PyTorch and vLLM",
+		new:   func() reader { return &envInfo{} }},
 	{name: "kernel", role: forensics.RoleKernel,
 		about: "kernel log: dmesg, syslog, journal, /dev/kmsg",
 		new:   func() reader { return &kernel{} }},
@@ -102,7 +133,19 @@ var formats = []format{
 	{name: "shell", role: forensics.RoleShell, weak: true,
 		about: "transcripts, set -x, launch scripts, process lists, exit codes, deaths of jobs",
 		new:   func() reader { return &shell{} }},
+	{name: "load-script", role: forensics.RoleClient, weak: true,
+		about: "what clients written by hand say of their requests: counts of served and failed ones, single failures",
+		new:   func() reader { return &loadText{} }},
 }
+
+// traceFormat is the row of tracebacks. They are put together before any reader
+// is asked (see tracer), so that its reader has nothing to do.
+var traceFormat = slices.IndexFunc(formats, func(f format) bool { return f.name == "python-traceback" })
+
+type traceRow struct{}
+
+func (traceRow) line(*line, *scan) int { return 0 }
+func (traceRow) end(*scan)             {}
 
 // loggerFormat returns the format that the dated lines of a logger count for, -1
 // if the logger serves many.

@@ -13,6 +13,8 @@ type jobs struct {
 	table   []string // columns of the kubectl or sacct table under way
 	tableAt int
 	kind    string // what the table lists
+	widths  []int  // of its columns, if a rule tells
+	piped   bool   // its cells are separated by "|"
 	pod     podState
 }
 

@@ -127,11 +127,16 @@ func (r *jobs) row(l *line, s *scan) int {
 	if c := t[0]; c != 'L' && c != 'N' && c != ' ' && c != 'J' && c != 'C' {
 		return 0
 	}
+	if bytes.HasPrefix(t, []byte("JobID|")) && bytes.Contains(t, []byte("|State|")) { // sacct -P
+		r.kind, r.piped, r.tableAt, r.table = "slurm", true, l.pos.Line, strings.Split(string(bytes.TrimRight(t, "| ")), "|")
+		s.own()
+		return s.quiet(l, 10)
+	}
 	first, rest := cutWord(t)
 	second, _ := cutWord(rest)
 	for _, h := range jobTables {
 		if string(first) == h.first && string(second) == h.second {
-			r.kind, r.tableAt = h.kind, l.pos.Line
+			r.kind, r.piped, r.widths, r.tableAt = h.kind, false, r.widths[:0], l.pos.Line
 			r.table = strings.Fields(strings.NewReplacer("LAST SEEN", "LAST", "CONTAINER ID", "CONTAINER").Replace(string(t)))
 			s.own()
 			return s.quiet(l, 10)
@@ -143,7 +148,8 @@ func (r *jobs) row(l *line, s *scan) int {
 // tableRow reads a row of the table under way.
 func (r *jobs) tableRow(l *line, s *scan) int {
 	if len(bytes.Trim(l.text, "- ")) == 0 {
-		return s.quiet(l, 1) // the rule under a heading
+		r.widths = ruleWidths(l.text, r.widths[:0]) // the rule under a heading
+		return s.quiet(l, 1)
 	}
 	cells := r.cells(l.text)
 	if len(cells) < 3 || len(cells) > len(r.table) {
@@ -166,10 +172,11 @@ func (r *jobs) tableRow(l *line, s *scan) int {
 	}
 	put(e, "name", name)
 	put(e, "state", cell("TYPE", "STATUS", "State"))
-	put(e, "reason", cell("REASON"))
+	if why := cell("REASON"); why != "None" {
+		put(e, "reason", why)
+	}
 	put(e, "message", cell("MESSAGE"))
-	code, _, _ := strings.Cut(cell("ExitCode"), ":")
-	put(e, "exit_code", code)
+	putSlurmCode(e, cell("ExitCode"))
 	if n := number0(between([]byte(cell("STATUS")), "Exited (", ")")); len(n) > 0 {
 		put(e, "exit_code", string(n))
 	}
@@ -178,9 +185,51 @@ func (r *jobs) tableRow(l *line, s *scan) int {
 	return 10
 }
 
-// cells cuts a row at two spaces or more; Slurm's tables hold no spaces.
+// putSlurmCode reads Slurm's "exit code:signal". Signal 125 is how it marks a
+// step out of memory, which the state says as well.
+func putSlurmCode(e *forensics.Event, cell string) {
+	code, sig, _ := strings.Cut(cell, ":")
+	n := digits([]byte(sig), 0, len(sig))
+	if len(sig) == 0 || n <= 0 || n >= 64 {
+		put(e, "exit_code", code)
+		return
+	}
+	put(e, "exit_code", strconv.Itoa(128+n))
+	for i := range signals {
+		if signals[i].number == n {
+			put(e, "signal", signals[i].name)
+			return
+		}
+	}
+}
+
+// ruleWidths returns the widths of the columns under a rule of dashes.
+func ruleWidths(t []byte, dst []int) []int {
+	for _, w := range bytes.Fields(t) {
+		dst = append(dst, len(w))
+	}
+	return dst
+}
+
+// fixedCells cuts a row of sacct, whose cells may be empty.
+func fixedCells(t string, widths []int) []string {
+	var cells []string
+	for _, w := range widths {
+		w = min(w, len(t))
+		cells = append(cells, strings.TrimSpace(t[:w]))
+		t = strings.TrimPrefix(t[w:], " ")
+	}
+	return cells
+}
+
+// cells cuts a row at two spaces or more, and Slurm's tables as they are made.
 func (r *jobs) cells(t []byte) []string {
-	if r.kind == "slurm" {
+	switch {
+	case r.kind == "slurm" && r.piped:
+		return strings.Split(string(bytes.TrimRight(t, " ")), "|")
+	case r.kind == "slurm" && len(r.widths) == len(r.table):
+		return fixedCells(string(t), r.widths)
+	case r.kind == "slurm":
 		return strings.Fields(string(t))
 	}
 	var cells []string
@@ -208,6 +257,12 @@ func (r *jobs) cells(t []byte) []string {
 // systemd's "Main process exited, code=killed, status=9/KILL".
 func readStateLine(l *line, s *scan) int {
 	t := l.text
+	if v := readSupervisor(t, l, s); v != 0 {
+		return v
+	}
+	if t[0] == '-' && hasAnyPrefix(t, journalMarks) {
+		return s.quiet(l, 3)
+	}
 	if name, rest, ok := bytes.Cut(t, []byte(" exited with code ")); ok && bytes.IndexByte(name, ' ') < 0 &&
 		bytes.IndexAny(name, "-_") > 0 && len(number0(rest)) > 0 {
 		e := stateEvent(l, s, "container")
@@ -237,6 +292,38 @@ func readStateLine(l *line, s *scan) int {
 	if n := digits(code, 0, len(code)); len(sig) > 0 && n > 0 && n < 64 && string(between(t[i:], "code=", ",")) != "exited" {
 		put(e, "exit_code", strconv.Itoa(128+n))
 		put(e, "signal", view(sig))
+	} else {
+		put(e, "exit_code", view(number0(code)))
+	}
+	s.emit(e)
+	return 10
+}
+
+// journalMarks begin the lines that journalctl puts between the journal's own.
+var journalMarks = []string{"-- Boot ", "-- Reboot --", "-- No entries --", "-- Logs begin at ", "-- Journal begins at "}
+
+// readSupervisor reads "exited: sglang (exit status 1; not expected)" and
+// "exited: sglang (terminated by SIGKILL; not expected)" of supervisord.
+func readSupervisor(t []byte, l *line, s *scan) int {
+	rest, ok := bytes.CutPrefix(t, []byte("exited: "))
+	if !ok {
+		// "INFO exited: " looks like the module of a Rust logger.
+		if rest = t; string(l.loc) != "exited" {
+			return 0
+		}
+	}
+	name, how := cutWord(rest)
+	code := between(how, "(exit status ", ";")
+	sig := signalNamed(between(how, "(terminated by ", ";"))
+	if len(name) == 0 || len(code) == 0 && sig == nil {
+		return 0
+	}
+	e := stateEvent(l, s, "supervisor")
+	put(e, "name", view(name))
+	put(e, "state", "exited")
+	if sig != nil {
+		put(e, "exit_code", strconv.Itoa(128+sig.number))
+		put(e, "signal", sig.name)
 	} else {
 		put(e, "exit_code", view(number0(code)))
 	}

@@ -6,12 +6,14 @@ import (
 	"github.com/llmforensics/forensics"
 )
 
-// nvmon reads `nvidia-smi dmon` and `pmon`: two header lines, repeated every
+// nvmon reads `nvidia-smi dmon` and `pmon`, and `dcgmi dmon`, whose rows begin
+// with the kind of entity ("GPU 0") and whose columns follow -e: two header lines, repeated every
 // screenful, then one row per GPU or process and second. The columns follow the
 // -s groups; "-" means no value.
 type nvmon struct {
 	cols   []monColumn
 	procs  bool
+	dcgm   bool
 	last   int // line of the last header or row
 	fields [][]byte
 }
@@ -28,6 +30,10 @@ var monColumns = map[string]monColumn{
 	"gpu": {attr: "index"}, "pid": {attr: "pid"}, "type": {attr: "type"}, "command": {attr: "name"},
 	"Date": {clock: 'd'}, "Time": {clock: 't'},
 	"pwr": {value: forensics.ValGPUPower}, "gtemp": {value: forensics.ValGPUTemp}, "temp": {value: forensics.ValGPUTemp},
+	// dcgmi: fields 203, 155, 150, 252, 250, 100 and 230 of dcgm_fields.h
+	"Entity": {attr: "index"}, "GPUTL": {value: forensics.ValGPUUtil}, "POWER": {value: forensics.ValGPUPower},
+	"TMPTR": {value: forensics.ValGPUTemp}, "FBUSD": {value: forensics.ValGPUMemUsed}, "FBTTL": {value: forensics.ValGPUMemTotal},
+	"SMCLK": {value: forensics.ValGPUClock}, "XIDER": {attr: "xid"},
 	"sm": {value: forensics.ValGPUUtil}, "pclk": {value: forensics.ValGPUClock}, "fb": {value: forensics.ValGPUMemUsed},
 }
 
@@ -41,6 +47,8 @@ func (r *nvmon) line(l *line, s *scan) int {
 	switch {
 	case t[0] == '#':
 		return r.header(t, l, s)
+	case r.dcgm && r.last > 0 && l.pos.Line == r.last+1 && (t[0] == 'G' || t[0] == 'I'):
+		return r.dcgmRow(l, s)
 	case r.last > 0 && l.pos.Line == r.last+1 && (t[0] == ' ' || t[0] >= '0' && t[0] <= '9'):
 		return r.row(l, s)
 	}
@@ -62,9 +70,10 @@ func (r *nvmon) header(t []byte, l *line, s *scan) int {
 		s.own()
 		return s.quiet(l, 10)
 	}
-	if w := string(words[0]); w != "gpu" && w != "Date" && w != "Time" {
+	if w := string(words[0]); w != "gpu" && w != "Date" && w != "Time" && w != "Entity" {
 		return 0
 	}
+	r.dcgm = string(words[0]) == "Entity"
 	r.cols, r.procs, r.last = r.cols[:0], false, l.pos.Line
 	gpu := false
 	for _, w := range words {
@@ -81,8 +90,25 @@ func (r *nvmon) header(t []byte, l *line, s *scan) int {
 	return s.quiet(l, 10)
 }
 
-func (r *nvmon) row(l *line, s *scan) int {
-	fields := r.split(l.text)
+// dcgmRow reads the line of units and the rows of `dcgmi dmon`. Slices of a GPU
+// ("GPU-I 1") are understood and not kept.
+func (r *nvmon) dcgmRow(l *line, s *scan) int {
+	kind, rest := cutWord(l.text)
+	switch string(kind) {
+	case "GPU":
+		return r.cells(r.split(rest), l, s)
+	case "ID", "GPU-I", "GPU-CI":
+		r.last = l.pos.Line
+		s.own()
+		return s.quiet(l, 3)
+	}
+	return 0
+}
+
+func (r *nvmon) row(l *line, s *scan) int { return r.cells(r.split(l.text), l, s) }
+
+// cells keeps what a row tells.
+func (r *nvmon) cells(fields [][]byte, l *line, s *scan) int {
 	if len(fields) != len(r.cols) {
 		return 0
 	}

@@ -74,11 +74,25 @@ func (r *nvq) close(s *scan) {
 	*r = nvq{path: r.path[:0]}
 }
 
+// inMIG reports whether the section of a MIG device is open: its keys are named
+// like those of the GPU around it.
+func (r *nvq) inMIG() bool {
+	for _, p := range r.path {
+		if strings.HasPrefix(p.name, "MIG Device") || strings.HasPrefix(p.name, "mig_device") {
+			return true
+		}
+	}
+	return false
+}
+
 // set takes a key and its value.
 func (r *nvq) set(key string, val []byte, l *line, s *scan) {
 	if r.gpu == nil {
 		r.fact(key, val, l, s)
 		return
+	}
+	if r.inMIG() {
+		return // a slice's memory is not the GPU's
 	}
 	g := r.gpu
 	section := r.section()

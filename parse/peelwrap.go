@@ -9,7 +9,8 @@ import (
 // wrappers is what a source has shown of the tools its lines went through. Some
 // wrappers are only sure once a line with an unmistakable payload was seen.
 type wrappers struct {
-	srun  bool // "0: " of srun --label
+	srun  bool            // "0: " of srun --label
+	pods  map[string]bool // "pod container " of stern
 	json  []byte
 	parts map[string]*part // messages under way that a runtime has split
 }
@@ -29,9 +30,11 @@ func (l *line) peelWrapper() bool {
 	case c == '<':
 		return l.peelPriority()
 	case c >= '0' && c <= '9':
-		return l.peelSrun() || l.peelCompose()
+		return l.peelSrun() || l.peelCompose() || l.peelStern()
+	case c >= 'A' && c <= 'Z':
+		return l.peelCloud() || l.peelCompose() || l.peelStep()
 	case isWordByte(c):
-		return l.peelCompose() || l.peelStep()
+		return l.peelCompose() || l.peelStern() || l.peelStep()
 	}
 	return false
 }
@@ -98,7 +101,7 @@ func (l *line) peelStamped(st forensics.Stamp, rest []byte) bool {
 	if st.Clock != forensics.ClockAbsolute {
 		return false
 	}
-	rest = trimOne(rest)
+	rest = l.lokiLabels(trimOne(rest))
 	if l.wrap != nil && l.peelCRI(st, rest) {
 		return true
 	}

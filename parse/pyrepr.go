@@ -127,3 +127,22 @@ func pyValue(s string) (value, rest string, ok bool) {
 	}
 	return "", "", false
 }
+
+// pyList reads the elements of a list, "['vllm', 'serve', 8]"; whole tells
+// whether its end was reached.
+func pyList(s string) (out []string, whole bool) {
+	s = strings.TrimPrefix(strings.TrimSpace(s), "[")
+	for len(out) < 2000 {
+		s = strings.TrimLeft(s, ", ")
+		if s == "" || s[0] == ']' {
+			return out, s != ""
+		}
+		value, rest, ok := pyValue(s)
+		if !ok {
+			return out, false
+		}
+		out = append(out, value)
+		s = rest
+	}
+	return out, false
+}

@@ -24,7 +24,9 @@ type scan struct {
 	sink  func(*forensics.Event)
 
 	readers []reader
-	score   []int // per format
+	score   []int // per format: how telling its lines are
+	claims  []int // per format: how many lines it has claimed
+	vague   int   // lines in brackets and date alone, which is SGLang's shape and others'
 	owner   int   // reader with an open record, -1 if none
 	hint    int   // format that the user named, -1 if none
 	traces  tracer
@@ -56,7 +58,7 @@ type scan struct {
 
 func newScan(r *Reader, src *forensics.Source, index int, sink func(*forensics.Event)) *scan {
 	s := &scan{r: r, src: src, index: index, sink: sink, owner: -1, hint: -1}
-	s.score = make([]int, len(formats))
+	s.score, s.claims = make([]int, len(formats)), make([]int, len(formats))
 	for i := range formats {
 		s.readers = append(s.readers, formats[i].new())
 	}
@@ -188,6 +190,10 @@ func (s *scan) logical(text []byte, p physical, off int, lits []int) int {
 			return s.unwrapped(&w, stripped, pos)
 		}
 	}
+	if w := s.structured(stripped, 0); w.ok {
+		w.outer.pos = pos
+		return s.nested(&w, stripped, 1)
+	}
 	l := &s.l
 	*l = line{pos: pos, text: stripped, hits: l.hits[:0], names: &s.names, wrap: &s.wrap}
 	l.peel()
@@ -197,11 +203,21 @@ func (s *scan) logical(text []byte, p physical, off int, lits []int) int {
 	case l.joined:
 		return s.joined(l)
 	}
+	if len(l.text) != len(stripped) {
+		if v, done := s.inside(l, stripped, 0); done {
+			return v
+		}
+	}
 	return s.deliver(l, stripped, lits)
 }
 
 // joined handles a message that was put together from several lines.
-func (s *scan) joined(l *line) int { return s.deliver(l, l.text, s.rescan(l.text)) }
+func (s *scan) joined(l *line) int {
+	if v, done := s.inside(l, l.text, 0); done {
+		return v
+	}
+	return s.deliver(l, l.text, s.rescan(l.text))
+}
 
 // unwrapped handles the message of a line of JSON. It may hold several lines,
 // and the states of a progress bar.
@@ -232,7 +248,11 @@ func (s *scan) unwrapped(w *jsonLine, raw []byte, pos forensics.Pos) int {
 }
 
 // message handles one line of an unwrapped message.
-func (s *scan) message(text, raw []byte, outer *line) int {
+func (s *scan) message(text, raw []byte, outer *line) int { return s.messageAt(text, raw, outer, 0) }
+
+// messageAt is message for a line that depth layers of structured logging stood
+// around.
+func (s *scan) messageAt(text, raw []byte, outer *line, depth int) int {
 	if out := stripANSI(text, s.inner); len(out) != len(text) {
 		s.inner, text = out, out
 	}
@@ -243,6 +263,9 @@ func (s *scan) message(text, raw []byte, outer *line) int {
 	l.peel()
 	if raw == nil {
 		raw = text
+	}
+	if v, done := s.inside(l, raw, depth); done {
+		return v
 	}
 	return s.deliver(l, raw, s.rescan(l.text))
 }
@@ -337,7 +360,11 @@ func (s *scan) dispatch(l *line) int {
 			s.emit(s.event(l, forensics.KindMark))
 		}
 		if i := loggerFormat(l.style); i >= 0 {
-			s.score[i]++
+			if l.style == styleSGLang && l.proc.Rank == "" {
+				s.vague++
+			} else {
+				s.score[i]++
+			}
 			if formats[i].role != "" {
 				s.role = formats[i].role
 			}
@@ -374,6 +401,7 @@ func (s *scan) ask(i int, l *line) int {
 		return brokenLine
 	}
 	s.score[i] += w
+	s.claims[i]++
 	if f := &formats[i]; f.role != "" {
 		s.role = f.role
 		if f.engine != "" {
@@ -422,7 +450,8 @@ func (s *scan) emitTrace(e *forensics.Event) {
 	if e.Proc.Role == "" {
 		e.Proc.Role = s.role
 	}
-	e.Format = "python-traceback"
+	e.Format = formats[traceFormat].name
+	s.score[traceFormat] += 3
 	s.sink(e)
 }
 
@@ -434,22 +463,18 @@ func (s *scan) end() {
 		s.current = i
 		s.readers[i].end(s)
 	}
-	best := -1
-	for i, n := range s.score {
-		if n > 0 && (best < 0 || formats[best].weak && !formats[i].weak || n > s.score[best] && (formats[best].weak || !formats[i].weak)) {
-			best = i
-		}
-	}
+	best := s.best()
 	switch {
 	case s.hint >= 0:
-		s.src.Format, s.src.Role = formats[s.hint].name, formats[s.hint].role
+		best = s.hint
 	case s.src.Lines.Read == 0:
 		s.src.Format = "empty"
-	case best >= 0:
-		s.src.Format, s.src.Role = formats[best].name, formats[best].role
-	default:
+		return
+	case best < 0:
 		s.src.Format = "text"
+		return
 	}
+	s.src.Format, s.src.Role = formats[best].name, formats[best].role
 }
 
 // view makes a string of bytes without copying. It is valid as long as the

@@ -29,7 +29,13 @@ func (r *sglang) line(l *line, s *scan) int {
 			return r.config(l, s)
 		}
 	}
-	return r.phase(l, s)
+	if v := r.phase(l, s); v != 0 {
+		return v
+	}
+	if (t[0] == 'u' || t[0] == 'l') && (bytes.HasPrefix(t, []byte("usage: launch_server.py")) || bytes.HasPrefix(t, []byte("launch_server.py: error: "))) {
+		return s.quiet(l, 10) // argparse
+	}
+	return 0
 }
 
 // batchLabels maps the labels of batch lines to value names. The lines are read

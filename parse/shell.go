@@ -23,6 +23,8 @@ type shell struct {
 	columns []string // of the process table under way
 	script  bool     // within a script's text: lines are commands without a prompt
 	heredoc string   // the word that ends a here-document
+	prompts int      // commands seen behind a prompt
+	rows    int      // of process lists
 }
 
 const (
@@ -51,6 +53,7 @@ func (r *shell) line(l *line, s *scan) int {
 	}
 	if cmd, prompt := afterPrompt(t); prompt {
 		r.script, r.heredoc = false, ""
+		r.prompts++
 		return r.command(cmd, l, s)
 	}
 	if r.heredoc != "" || r.script {
@@ -59,6 +62,9 @@ func (r *shell) line(l *line, s *scan) int {
 		}
 	}
 	if v := r.output(t, l, s); v != 0 {
+		if s.ev.Kind == forensics.KindProc {
+			r.rows++
+		}
 		return v
 	}
 	if bytes.HasPrefix(t, []byte("#!")) && l.pos.Line == 1 {

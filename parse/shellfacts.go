@@ -44,6 +44,10 @@ func (r *shell) fact(t []byte, l *line, s *scan) int {
 		return 10
 	}
 	switch c := t[0]; {
+	case c == 'M' && bytes.HasPrefix(t, []byte("Mem: ")):
+		return memoryRow(t, l, s)
+	case c == 'S' && bytes.HasPrefix(t, []byte("Swap: ")) && len(bytes.Fields(t)) == 4, isFreeHead(t):
+		return s.quiet(l, 3)
 	case c == '-' || c == 'd' || c == 'l':
 		if isMode(t) {
 			return s.quiet(l, 3)
@@ -88,6 +92,31 @@ func isMode(t []byte) bool {
 	}
 	n, _ := cutWord(rest)
 	return len(n) > 0 && digits(n, 0, len(n)) >= 0
+}
+
+func isFreeHead(t []byte) bool {
+	f := bytes.Fields(t[:min(len(t), 120)])
+	return len(f) == 6 && string(f[0]) == "total" && string(f[1]) == "used" && string(f[2]) == "free"
+}
+
+// memoryRow reads free's "Mem: 2015Gi 1200Gi 100Gi 3.0Gi 700Gi 800Gi": total,
+// used, free, shared, cache, available.
+func memoryRow(t []byte, l *line, s *scan) int {
+	f := bytes.Fields(t)
+	if len(f) != 7 {
+		return 0
+	}
+	for _, w := range f[1:] {
+		if w[0] < '0' || w[0] > '9' {
+			return 0
+		}
+	}
+	e := s.event(l, forensics.KindEnv)
+	put(e, "memory_total", view(f[1]))
+	put(e, "memory_used", view(f[2]))
+	put(e, "memory_available", view(f[6]))
+	s.emit(e)
+	return 10
 }
 
 // diskRow reads a row of df: "shm  64M  60M  4.1M  94% /dev/shm".

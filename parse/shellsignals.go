@@ -36,6 +36,17 @@ func signalOf(b []byte) *signal {
 	return nil
 }
 
+// signalNamed returns the signal called "SIGKILL" or "KILL".
+func signalNamed(b []byte) *signal {
+	name := bytes.TrimPrefix(bytes.TrimSpace(b), []byte("SIG"))
+	for i := range signals {
+		if len(name) > 0 && signals[i].name == string(name) {
+			return &signals[i]
+		}
+	}
+	return nil
+}
+
 // putCode adds an exit code, and the signal that it stands for: 128+n in a
 // shell, -n in Python.
 func putCode(e *forensics.Event, b []byte) bool {

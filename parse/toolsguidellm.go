@@ -48,14 +48,14 @@ func (r *toolJSON) guidellm(depth int, text []byte, quoted bool) {
 		switch {
 		case err != nil:
 		case w.path(4) == "requests_made":
-			r.guideCount(w.path(5), x)
+			r.point.count(w.path(5), x)
 		case depth == 4:
 			r.guideTime(w.path(4), x)
 		}
 	case "request_totals", "start_time", "end_time", "duration":
 		if x, err := strconv.ParseFloat(string(text), 64); err == nil {
 			if k == "request_totals" {
-				r.guideCount(w.path(4), x)
+				r.point.count(w.path(4), x)
 			} else {
 				r.guideTime(k, x)
 			}
@@ -75,7 +75,7 @@ func (r *toolJSON) guideMetric(depth int, text []byte, quoted bool) {
 	key, status := w.path(4), w.path(5)
 	switch {
 	case key == "request_totals":
-		r.guideCount(status, x)
+		r.point.count(status, x)
 		return
 	case status == "successful" && w.path(6) == "total_sum":
 		switch key {
@@ -106,19 +106,25 @@ func (r *toolJSON) guideMetric(depth int, text []byte, quoted bool) {
 	}
 }
 
-// guideCount keeps the number of requests by how they ended. Requests that were
-// under way when the time was up are incomplete, not failed.
-func (r *toolJSON) guideCount(status string, x float64) {
+// count keeps the number of requests by how they ended. Requests that were under
+// way when the time was up are incomplete, not failed, and nobody had asked for
+// them: they are not counted as prompts.
+func (p *toolPoint) count(status string, x float64) {
 	switch status {
 	case "successful":
-		r.point.value("completed", x)
+		p.value("completed", x)
 	case "errored":
-		r.point.value("failed", x)
+		p.value("failed", x)
 	case "incomplete":
-		r.point.value("incomplete", x)
+		p.value("incomplete", x)
 	case "total":
-		r.point.value("num_prompts", x)
-		r.point.attr("num_prompts", strconv.FormatFloat(x, 'f', -1, 64))
+		for i := range p.values {
+			if p.values[i].Name == "incomplete" {
+				x -= p.values[i].X
+			}
+		}
+		p.value("num_prompts", x)
+		p.attr("num_prompts", strconv.FormatFloat(x, 'f', -1, 64))
 	}
 }
 

@@ -137,7 +137,7 @@ func (f *freezer) finding(x forensics.Finding) Finding {
 		Class:       clean(x.Class),
 		Signature:   clean(x.Signature),
 		Title:       f.text(x.Title),
-		Detail:      bound(clean(x.Detail), 2*maxText),
+		Detail:      bound(clean(x.Detail), 4*maxText),
 		ExplainedBy: clean(x.ExplainedBy),
 		Why:         f.text(x.Why),
 		Time:        stampOf(x.When),

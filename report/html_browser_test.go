@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -53,24 +55,18 @@ type tab struct {
 // openBrowser starts a browser that lives until the test ends.
 func openBrowser(t *testing.T) context.Context {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("short: starts a browser")
-	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(findBrowser(t)), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox,
+		chromedp.ExecPath(findBrowser(t)), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-gpu", true), chromedp.WindowSize(1400, 900),
-		chromedp.WSURLReadTimeout(time.Minute),
 	)
 	alloc, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(cancel)
 	ctx, cancelTab := chromedp.NewContext(alloc)
 	t.Cleanup(cancelTab)
-	if err := chromedp.Run(ctx); err != nil {
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
 		t.Fatalf("starting the browser: %v", err)
 	}
-	// Cancel gracefully: the folder can be removed when the browser has ended.
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx) })
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits until the browser has left its folder
 	return ctx
 }
 
@@ -86,8 +82,14 @@ func openPage(t *testing.T, browser context.Context, doc *Document) *tab {
 	ctx, cancelTime := context.WithTimeout(ctx, time.Minute)
 	t.Cleanup(cancelTime)
 	p := &tab{t: t, ctx: ctx, file: (&url.URL{Scheme: "file", Path: file}).String()}
-	chromedp.ListenTarget(ctx, p.listen)
-	p.run(network.Enable(), log.Enable(), runtime.Enable(), chromedp.Navigate(p.file), chromedp.WaitReady("footer"))
+	p.do(chromedp.EmulateViewport(1400, 900))
+	if err := chromedp.Listen(ctx, p.listen); err != nil {
+		t.Fatal(err)
+	}
+	call(p, network.Enable, network.EnableParams{})
+	call(p, log.Enable, cdp.Empty{})
+	call(p, runtime.Enable, cdp.Empty{})
+	p.do(chromedp.Navigate(p.file), chromedp.WaitReady(chromedp.CSS("footer")))
 	return p
 }
 
@@ -101,17 +103,32 @@ func (p *tab) listen(ev any) {
 	case *log.EventEntryAdded:
 		p.problems = append(p.problems, fmt.Sprintf("log: %s: %s", ev.Entry.Level, ev.Entry.Text))
 	case *runtime.EventConsoleAPICalled:
-		p.problems = append(p.problems, "console: "+string(ev.Type))
+		p.problems = append(p.problems, fmt.Sprintf("console: %s", ev.Type))
 	case *runtime.EventExceptionThrown:
-		p.problems = append(p.problems, "exception: "+ev.ExceptionDetails.Error())
+		p.problems = append(p.problems, fmt.Sprintf("exception: %s, line %d", ev.ExceptionDetails.Text, ev.ExceptionDetails.LineNumber))
 	}
 }
 
-func (p *tab) run(actions ...chromedp.Action) {
+func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	if err := chromedp.Run(p.ctx, actions...); err != nil {
+	if err := chromedp.Do(p.ctx, actions...); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+func call[P, R any](p *tab, cmd cdp.Command[P, R], params P) {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, cmd, params); err != nil {
+		p.t.Fatalf("%s: %v", cmd.Method, err)
+	}
+}
+
+// media emulates a medium ("print" or "") and a colour scheme of the system.
+func (p *tab) media(medium, scheme string) {
+	p.t.Helper()
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Media: medium, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
 }
 
 // quiet fails the test if the page said anything or asked for anything but itself.
@@ -132,20 +149,28 @@ func (p *tab) quiet() {
 	}
 }
 
-// eval runs an expression in the page. The name of a script's constant can be used.
+// eval runs an expression in the page, where the constants of its scripts are known.
 func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
-	var out T
-	if err := chromedp.Run(p.ctx, chromedp.Evaluate(expression, &out)); err != nil {
+	out, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
 		p.t.Fatalf("%s: %v", expression, err)
 	}
 	return out
 }
 
-// want fails the test if an expression of the page is not true.
+// want fails the test if an expression is not true in the page.
 func (p *tab) want(expression string) {
 	p.t.Helper()
 	if !eval[bool](p, expression) {
 		p.t.Errorf("not true: %s", expression)
+	}
+}
+
+// becomes waits until an expression is true in the page.
+func (p *tab) becomes(expression string) {
+	p.t.Helper()
+	if err := chromedp.Do(p.ctx, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(10*time.Second))); err != nil {
+		p.t.Fatalf("never true: %s: %v", expression, err)
 	}
 }

@@ -36,8 +36,14 @@ func cleanValue(v reflect.Value) reflect.Value {
 		for _, k := range sortedValues(v) {
 			out.SetMapIndex(cleanValue(k), cleanValue(v.MapIndex(k)))
 		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			return v
+		}
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(cleanValue(v.Elem()))
 	default:
-		return v // numbers, truth values, pointers to numbers
+		return v // numbers and truth values
 	}
 	return out
 }

@@ -258,8 +258,9 @@ func (l *htmlLane) busy(s *Series, full float64) {
 	}
 }
 
-// pciAddress finds the device that a line of the kernel speaks of.
-var pciAddress = regexp.MustCompile(`\bPCI:([0-9a-fA-F]+(?::[0-9a-fA-F]+)+)`)
+// pciAddress finds the GPU that a line of the kernel speaks of. SXid lines have the
+// address of a switch.
+var pciAddress = regexp.MustCompile(`\bXid \(PCI:([0-9a-fA-F]+(?::[0-9a-fA-F]+)+)`)
 
 // events puts the events that have a time into the lane of their process. A kernel
 // line that names a device also stands in the lane of that device.
@@ -285,7 +286,7 @@ func (s *laneSet) laneOf(e *Event) *htmlLane {
 	case "kernel":
 		return s.lane(laneKernel, "kernel")
 	case "":
-		return s.lane(laneProcess, "unknown process")
+		return s.lane(laneProcess, "process not named")
 	}
 	return s.lane(laneProcess, bound(e.Process, 60))
 }

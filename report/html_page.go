@@ -110,6 +110,9 @@ func newHTMLPage(doc *Document, a *htmlAssets) (*htmlPage, error) {
 // Day says on which day everything happened, if it was one.
 func (p *htmlPage) Day() string { return p.face.day }
 
+// Dated reports whether times are shown with their date.
+func (p *htmlPage) Dated() bool { return !p.face.oneDay }
+
 // WindowTitle is the heading without its marks for code.
 func (p *htmlPage) WindowTitle() string {
 	return bound(p.Word+": "+strings.ReplaceAll(p.Heading, "`", ""), 120)
@@ -123,6 +126,19 @@ func (p *htmlPage) Verdict() string {
 	return "Root cause"
 }
 
+// ChainTitle names the chain for what it is; a good run has no symptoms.
+func (p *htmlPage) ChainTitle() string {
+	if p.RootCause.Class == "ok" {
+		return "What shows it"
+	}
+	return "From cause to symptoms"
+}
+
+// HasPlaced reports whether any time was taken from neighbouring lines.
+func (p *htmlPage) HasPlaced() bool {
+	return slices.ContainsFunc(p.Timeline, func(e Event) bool { return e.Placed && e.Time != "" })
+}
+
 // Detail is the mechanism, if the summary does not already say it.
 func (p *htmlPage) Detail() string {
 	if strings.Contains(p.Summary, p.RootCause.Detail) {
@@ -132,10 +148,7 @@ func (p *htmlPage) Detail() string {
 }
 
 func (p *htmlPage) findings() {
-	p.Root = p.finding(p.RootCause, "root", "root cause")
-	if p.RootCause.Class == "ok" {
-		p.Root.Label = "verdict"
-	}
+	p.Root = p.finding(p.RootCause, "root", strings.ToLower(p.Verdict()))
 	for i, s := range p.Chain {
 		id := fmt.Sprintf("step-%d", i+1)
 		p.Steps = append(p.Steps, htmlStep{
@@ -173,7 +186,7 @@ func (p *htmlPage) events() {
 		h.At, h.Dated = float64(e.UnixMs)/1000, e.UnixMs.IsSet() && e.UnixMs != 0
 		h.Code = !isOurText(&e)
 		h.Text = bound(h.Text, 300)
-		if h.Place.Text == e.Text || strings.HasSuffix(e.Text, h.Place.Text) {
+		if isQuote(&e) || strings.HasSuffix(h.Place.Text, e.Text) || strings.HasSuffix(e.Text, h.Place.Text) {
 			h.Place.Text = "" // said already
 		}
 		p.Events = append(p.Events, h)
@@ -185,9 +198,16 @@ func isOurText(e *Event) bool {
 	case "phase", "ready", "stop", "death", "point-start", "point-end":
 		return true
 	case "finding":
-		return e.Class != "" && e.Text != e.Evidence.Text
+		return e.Class != "" && !isQuote(e)
 	}
 	return false
+}
+
+// isQuote reports whether the text of an event is its line, which may have been
+// cut for the timeline.
+func isQuote(e *Event) bool {
+	head, _, cut := strings.Cut(e.Text, " [...] ")
+	return e.Text == e.Evidence.Text || cut && strings.HasPrefix(e.Evidence.Text, head)
 }
 
 func (p *htmlPage) configuration() {
@@ -251,7 +271,7 @@ func (p *htmlPage) contents() {
 			p.Sections = append(p.Sections, htmlSection{id, title})
 		}
 	}
-	add(len(p.Steps) > 0, "chain", "From cause to symptoms")
+	add(len(p.Steps) > 0, "chain", p.ChainTitle())
 	add(p.HasRemedy(), "remedy", "What to do next")
 	add(len(p.Events) > 0, "timeline", "Timeline")
 	add(len(p.Graphs) > 0, "charts", "Charts")
@@ -262,6 +282,7 @@ func (p *htmlPage) contents() {
 	add(len(p.Argvs) > 0, "commands", "Commands")
 	add(p.HasMissing(), "missing", "What is missing")
 	add(len(p.Inputs) > 0, "sources", "Sources")
+	add(p.HasRedaction(), "redaction", "Redaction")
 }
 
 // HasRemedy reports whether there is advice.
@@ -274,6 +295,9 @@ func (p *htmlPage) HasRemedy() bool {
 func (p *htmlPage) HasConfiguration() bool {
 	return p.Machine != "" || len(p.Config.Values) > 0 || len(p.Env) > 0
 }
+
+// HasRedaction reports whether anything was masked.
+func (p *htmlPage) HasRedaction() bool { return p.Redaction != nil && len(p.Redaction.Kinds) > 0 }
 
 // HasMissing reports whether something was missing or looked for in vain.
 func (p *htmlPage) HasMissing() bool {

@@ -106,7 +106,11 @@ func metricTable(doc *Document) htmlTable {
 			continue
 		}
 		u := UnitOf(k)
-		row := htmlRow{Cells: []htmlCell{{Text: strings.TrimSpace(u.Title + " " + u.Unit)}}}
+		name := u.Title
+		if u.Unit != "" && !strings.HasSuffix(name, u.Unit) {
+			name += " (" + u.Unit + ")"
+		}
+		row := htmlRow{Cells: []htmlCell{{Text: name}}}
 		for i := range doc.Points {
 			text := "–"
 			if x, ok := doc.Points[i].Metrics[k]; ok {

@@ -24,13 +24,13 @@ func issueText(t *testing.T, doc *Document, template string) string {
 // hugeDocument has more of everything than any run, with long hostile text.
 func hugeDocument() *Document {
 	doc := documents()["crash"]
-	long := strings.Repeat("<b>|`$ ~ ☃ 😀 @octocat #1 ", 400)
+	long := strings.Repeat("<b>|`$ ~ ☃ 😀 @octocat #1 ", 60)
 	ev := Evidence{File: long, Line: 7, Text: long}
-	evs := make([]Evidence, 60)
+	evs := make([]Evidence, 15)
 	for i := range evs {
 		evs[i] = ev
 	}
-	for i := range 3000 {
+	for i := range 400 {
 		c := i
 		doc.Points = append(doc.Points, Point{
 			Label: long, MaxConcurrency: &c, Status: "partial", Why: long, Evidence: evs[:2],
@@ -62,8 +62,8 @@ func TestIssueSize(t *testing.T) {
 		if !utf8.ValidString(out) || strings.Count(out, "<details>") != strings.Count(out, "</details>") {
 			t.Errorf("template %q: cut in the middle of something", template)
 		}
-		for _, want := range []string{"Title: ", "Left out: ", "Reproduction", "quired"} {
-			if want != "quired" && !strings.Contains(out, want) && !(want == "Reproduction" && template == "vllm") {
+		for _, want := range []string{"Title: ", "Left out: ", "### ", "Search for duplicates"} {
+			if !strings.Contains(out, want) {
 				t.Errorf("template %q: no %q in %.3000s", template, want, out)
 			}
 		}
@@ -165,7 +165,7 @@ func checkIssue(t *testing.T, out string) {
 	t.Helper()
 	src := []byte(out)
 	tree := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(src))
-	html := regexp.MustCompile(`</?details>|<summary>[\w ,]*(?:<code>[\w .]*</code>)?</summary>`)
+	html := regexp.MustCompile(`</?details>|<summary>[\w ,]*(?:<code>[\w .-]*</code>)?</summary>`)
 	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil

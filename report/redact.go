@@ -38,7 +38,11 @@ type compiledRule struct {
 var compiledRules = sync.OnceValue(func() []compiledRule {
 	out := make([]compiledRule, len(redactRules))
 	for i := range redactRules {
-		out[i] = compiledRule{&redactRules[i], regexp.MustCompile(`(?s)` + redactRules[i].pattern)}
+		p := redactRules[i].pattern
+		if rest, ok := strings.CutPrefix(p, `\b(`); ok { // an escaped line break is a word's end, too
+			p = `(?:\b|\\[nrt])(` + rest
+		}
+		out[i] = compiledRule{&redactRules[i], regexp.MustCompile(`(?s)` + p)}
 	}
 	return out
 })
@@ -254,13 +258,18 @@ func (r *Redactor) Summary() *Redaction {
 	return out
 }
 
+// LearnDocument looks for names in a document; see [Redactor.Learn].
+func (r *Redactor) LearnDocument(doc *Document) {
+	eachText(reflect.ValueOf(doc).Elem(), "", func(_, s string) string { r.Learn(s); return s })
+}
+
 // Document returns a copy of the document with everything masked and the summary
 // filled in; at [RedactOff] it returns the document itself.
 func (r *Redactor) Document(doc *Document) *Document {
 	if r.level == RedactOff {
 		return doc
 	}
-	eachText(reflect.ValueOf(doc).Elem(), "", func(_, s string) string { r.Learn(s); return s })
+	r.LearnDocument(doc)
 	out := eachText(reflect.ValueOf(doc).Elem(), "", r.field).Interface().(Document)
 	out.Redaction = r.Summary()
 	return &out
@@ -269,20 +278,41 @@ func (r *Redactor) Document(doc *Document) *Document {
 // field masks the value of a field or of a map's key. The name of an option says
 // what its value is, so both are looked at together.
 func (r *Redactor) field(key, s string) string {
-	if key == "" || s == "" {
+	switch {
+	case key == ownKey:
+		return r.applyRules(s)
+	case key == "" || s == "":
 		return r.Text(s)
 	}
+	s = r.Text(s)
+	if strings.ContainsAny(s, `'"\`) { // nothing can be told from an assignment
+		if secretKey().MatchString(key) && !isNoSecret(s) && !isPseudonym(s) {
+			r.count("assigned-secret", s)
+			return redactedMark + "assigned-secret"
+		}
+		return s
+	}
 	lead := key + "='"
-	return strings.TrimSuffix(strings.TrimPrefix(r.Text(lead+strings.ReplaceAll(s, "'", "\u2019")+"'"), lead), "'")
+	return strings.TrimSuffix(strings.TrimPrefix(r.Text(lead+s+"'"), lead), "'")
 }
 
-// fixedFields hold words of the program's own, never text that was read.
-var fixedFields = map[string]bool{
+// secretKey tells the name of an option whose value is a secret.
+var secretKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^-*` + secretNames + `$`) })
+
+// ownFields hold words of the program's own. The rules run over them all the same,
+// but a name that was learned elsewhere may be one of these words.
+var ownFields = map[string]bool{
 	"Schema": true, "Outcome": true, "Class": true, "Signature": true, "Confidence": true, "ExplainedBy": true, "Time": true,
 	"Start": true, "End": true, "Ready": true, "Digest": true, "Format": true, "Unit": true, "Status": true, "Stop": true,
-	"Kind": true, "RequestRate": true, "References": true, "Role": true, "Engine": true, "Notable": true, "Tool": true,
-	"Redaction": true,
+	"Kind": true, "Role": true, "Engine": true,
 }
+
+// fixedFields are never touched: no text that was read gets into them. References
+// are addresses from the signatures.
+var fixedFields = map[string]bool{"Tool": true, "Redaction": true, "RequestRate": true, "References": true}
+
+// ownKey leads to the text of one of ownFields.
+const ownKey = "\x00own"
 
 // eachText copies a value and passes every text in it through f, maps in the order
 // of their keys. key is the map key that leads to the text, if any.
@@ -294,7 +324,12 @@ func eachText(v reflect.Value, key string, f func(key, s string) string) reflect
 		out.SetString(f(key, v.String()))
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if !fixedFields[v.Type().Field(i).Name] {
+			name := v.Type().Field(i).Name
+			switch {
+			case fixedFields[name]:
+			case ownFields[name]:
+				out.Field(i).Set(eachText(v.Field(i), ownKey, f))
+			default:
 				out.Field(i).Set(eachText(v.Field(i), "", f))
 			}
 		}

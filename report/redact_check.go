@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"html"
+	"regexp"
 	"strings"
 )
 
@@ -15,15 +17,8 @@ func (r *Redactor) Check(name string, out []byte) error {
 		return nil
 	}
 	text := string(out)
-	lower := strings.ToLower(text)
-	for i := range r.rules {
-		c := &r.rules[i]
-		if c.name != "" || !hasWord(lower, c.words) {
-			continue
-		}
-		if v := r.firstFound(c, text); v != "" {
-			return leakError(name, c.kind)
-		}
+	if err := r.checkRules(name, text); err != nil {
+		return err
 	}
 	for v, kind := range r.values {
 		// A short name may be a word of the report's own.
@@ -34,26 +29,45 @@ func (r *Redactor) Check(name string, out []byte) error {
 	return nil
 }
 
+var masks = regexp.MustCompile(redactedMark + `[a-z]+(?:-[a-z]+)*`)
+
+// checkRules runs the rules for secrets over finished text.
+func (r *Redactor) checkRules(name, text string) error {
+	for line := range strings.Lines(text) {
+		// A page writes quotes as entities. The name of a mask ("REDACTED-hf-token")
+		// must not read as the name of an option.
+		line = masks.ReplaceAllString(html.UnescapeString(line), "REDACTED")
+		lower := strings.ToLower(line)
+		for i := range r.rules {
+			c := &r.rules[i]
+			if c.name == "" && hasWord(lower, c.words) && r.finds(c, line) {
+				return leakError(name, c.kind)
+			}
+		}
+	}
+	return nil
+}
+
 func leakError(name, kind string) error {
 	return fmt.Errorf("%s: the finished output still holds what looks like a secret or a name (%s), so nothing was written: "+
 		"please report the rule, and use --redact off only for readers who may see everything", name, kind)
 }
 
-// firstFound is the first value that a rule finds and does not keep.
-func (r *Redactor) firstFound(c *compiledRule, s string) string {
+// finds reports whether a rule finds a value that it does not keep.
+func (r *Redactor) finds(c *compiledRule, s string) bool {
 	for pos := 0; pos < len(s); {
 		m := c.re.FindStringSubmatchIndex(s[pos:])
 		if m == nil {
-			return ""
+			return false
 		}
 		from, to := takenGroup(m)
 		v := s[from+pos : to+pos]
-		if v != "" && !strings.Contains(v, redactedMark) && !(c.keep != nil && c.keep(v)) {
-			return v
+		if v != "" && !strings.Contains(v, "REDACTED") && (c.keep == nil || !c.keep(v)) {
+			return true
 		}
 		pos += max(to, 1)
 	}
-	return ""
+	return false
 }
 
 // redaction says in the report what was masked.

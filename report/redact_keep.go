@@ -18,6 +18,13 @@ func isNoSecret(v string) bool {
 	return strings.Trim(v, "*x.<>$") == "" || len(v) < 3 || strings.HasPrefix(v, "$") || strings.HasPrefix(v, "</")
 }
 
+// isNoKeyLine tells a digest or a path from a line of a key, which mixes letters of
+// both cases with digits.
+func isNoKeyLine(v string) bool {
+	const digits, lower = "0123456789", "abcdefghijklmnopqrstuvwxyz"
+	return !strings.ContainsAny(v, digits) || !strings.ContainsAny(v, lower) || !strings.ContainsAny(v, strings.ToUpper(lower))
+}
+
 // isPlainWord tells an English word where a token is looked for.
 func isPlainWord(v string) bool {
 	return len(v) < 20 && strings.Trim(v, "abcdefghijklmnopqrstuvwxyz.-") == ""
@@ -76,6 +83,9 @@ func isPublicHost(v string) bool {
 // isAttribute tells a name of a program ("threading.local", "self.net") from a
 // host: it has one dot and nothing that hosts have.
 func isAttribute(v string) bool {
+	if first, _, _ := strings.Cut(v, "."); allDigits(first) {
+		return true // a version: 0.6.4.dev
+	}
 	tail := v[strings.LastIndexByte(v, '.')+1:]
 	switch tail {
 	case "local", "net", "io", "ai", "dev", "internal", "cluster", "cloud", "org", "corp", "lan", "intra", "example":

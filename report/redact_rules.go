@@ -1,5 +1,7 @@
 package report
 
+import "strings"
+
 // The rules that find what must not be shared, as data. Each rule proves itself:
 // a test masks every hit and leaves every miss alone.
 //
@@ -48,6 +50,14 @@ var redactRules = []redactRule{
 		misses:  []string{"-----BEGIN PUBLIC KEY-----MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A-----END PUBLIC KEY-----", "could not load private key"},
 	},
 	{
+		// A line inside a key, quoted on its own.
+		kind:    "private-key",
+		pattern: `^\s*([A-Za-z0-9+/]{60,}={0,2})\s*$`,
+		keep:    isNoKeyLine,
+		hits:    []string{"MIIEowIBAAKCAQEA7abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR0123 => MIIEowIBAAKCAQEA7abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR0123"},
+		misses:  []string{strings.Repeat("0123456789abcdef", 4), strings.Repeat("/models", 12)},
+	},
+	{
 		kind: "hf-token", words: []string{"hf_", "api_org_"},
 		pattern: `\b((?:hf|api_org)_[A-Za-z0-9]{20,})`,
 		hits:    []string{"token hf_abcdefghijklmnopqrstuvwxyzABCDEFGH ok => hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"},
@@ -65,7 +75,7 @@ var redactRules = []redactRule{
 	},
 	{
 		kind: "aws-key", words: []string{"akia", "asia", "abia", "acca"},
-		pattern: `\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})\b`,
+		pattern: `\b((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})`,
 		hits:    []string{"AKIAIOSFODNN7EXAMPLE => AKIAIOSFODNN7EXAMPLE"},
 		misses:  []string{"AKIA", "region Asia/Tokyo"},
 	},

@@ -23,6 +23,11 @@ func WriteTerminal(w io.Writer, doc *Document, width int, color bool) error {
 	m := newMarkdown(doc, Options{})
 	m.e, m.width = escaper{term: true, plain: !color}, width
 	m.report()
+	return writeGlamour(w, m.b.Bytes(), width, color)
+}
+
+// writeGlamour sets Markdown for a terminal.
+func writeGlamour(w io.Writer, text []byte, width int, color bool) error {
 	style, profile := plainStyle(), termenv.Ascii
 	if color {
 		style, profile = styles.DarkStyleConfig, termenv.ANSI256
@@ -32,7 +37,7 @@ func WriteTerminal(w io.Writer, doc *Document, width int, color bool) error {
 	if err != nil {
 		return fmt.Errorf("preparing terminal output: %w", err)
 	}
-	out, err := r.RenderBytes(m.b.Bytes())
+	out, err := r.RenderBytes(text)
 	if err != nil {
 		return fmt.Errorf("rendering for the terminal: %w", err)
 	}

@@ -69,9 +69,15 @@
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
     ctx.font = `600 ${11 * ratio}px system-ui, sans-serif`;
-    const right = x > bbox.left + bbox.width / 2;
+    const right = x > bbox.left + bbox.width - 50 * ratio; // what came before stays in sight
+    ctx.setLineDash([]);
     ctx.textAlign = right ? "right" : "left";
-    ctx.fillText("failed", x + (right ? -4 : 4) * ratio, bbox.top + 11 * ratio);
+    const at = x + (right ? -5 : 5) * ratio;
+    const size = ctx.measureText("failed").width + 4 * ratio;
+    ctx.fillStyle = colour("paper"); // the word may stand on a line
+    ctx.fillRect(right ? at - size + 2 * ratio : at - 2 * ratio, bbox.top, size, 14 * ratio);
+    ctx.fillStyle = colour("fail-line");
+    ctx.fillText("failed", at, bbox.top + 11 * ratio);
     ctx.restore();
   };
 
@@ -80,8 +86,13 @@
     font: "12px system-ui, sans-serif",
   });
 
+  // On a logarithmic axis only the powers of ten have a line and a name.
+  const decades = (_, splits) => splits.map((v) => (Math.abs(Math.log10(v) % 1) < 1e-6 ? v : null));
   const valueAxis = (chart) => ({
     ...axisLook(), size: gutter, space: 26,
+    ...(chart.log ? {
+      filter: decades, ticks: { show: false }, grid: { stroke: colour("grid"), width: 1, filter: decades },
+    } : {}),
     values: (_, splits) => splits.map((v) => (v == null ? "" : short(v))),
   });
   const short = (v) => {
@@ -172,7 +183,8 @@
     const holder = document.createElement("div");
     holder.className = "chart";
     const title = document.createElement("h4");
-    title.textContent = chart.unit ? `${chart.title}, ${chart.unit}` : chart.title;
+    const said = !chart.unit || chart.title.endsWith(chart.unit);
+    title.textContent = said ? chart.title : `${chart.title} (${chart.unit.replace(" (log)", ", logarithmic")})`;
     holder.append(title);
     parent.append(holder);
     const parts = columnsOf(chart);

@@ -26,7 +26,8 @@
   let svg = null;
   let cursor = null;
   let out = new Set(); // rows that the filter hides
-  const width = () => holder.clientWidth;
+  let fixed = 0; // the width on paper
+  const width = () => fixed || holder.clientWidth;
   const plot = () => Math.max(1, width() - gutter - margin); // the window may be tiny
   const xOf = (t) => gutter + ((t - axis.min) / (axis.max - axis.min)) * plot();
   const timeOf = (x) => axis.min + ((x - gutter) / plot()) * (axis.max - axis.min);
@@ -47,17 +48,32 @@
     }
   };
 
-  // drawDots puts the events on the lower edge of the bar. Events at one place
-  // stand beside each other, so that each can be reached.
-  const drawDots = (marks, y, parent) => {
-    let last = -Infinity;
+  // groupsOf joins the events that would cover each other; zooming in parts them.
+  const groupsOf = (marks) => {
+    const groups = [];
     for (const m of [...marks].sort((a, b) => a.x - b.x || a.n - b.n)) {
       if (m.x < axis.min || m.x > axis.max) continue;
-      const x = Math.max(xOf(m.x), last + 9);
-      if (x > gutter + plot() + margin) break;
-      last = x;
-      const dot = make("circle", { class: out.has(m.n) ? "dot out" : "dot", cx: x, cy: y, r: 5, "data-n": m.n, "data-kind": m.kind }, parent);
-      make("title", {}, dot, rowText(m.n));
+      const last = groups.at(-1);
+      if (last && xOf(m.x) - last.x < 14) last.marks.push(m);
+      else groups.push({ x: xOf(m.x), marks: [m] });
+    }
+    return groups;
+  };
+
+  // drawDots puts the events on the lower edge of the bar. Several at one place are
+  // one dot with their number, in the look of the gravest of them.
+  const grave = ["death", "finding", "traceback", "kernel"];
+  const drawDots = (marks, y, parent) => {
+    for (const group of groupsOf(marks)) {
+      const shown = group.marks.filter((m) => !out.has(m.n));
+      const all = shown.length > 0 ? shown : group.marks;
+      const first = all.find((m) => grave.includes(m.kind)) || all[0];
+      const g = make("g", { class: shown.length > 0 ? "dot" : "dot out", "data-n": first.n, "data-kind": first.kind }, parent);
+      make("circle", { cx: group.x, cy: y, r: all.length > 9 ? 9 : all.length > 1 ? 7.5 : 5 }, g);
+      if (all.length > 1) make("text", { x: group.x, y: y + 3.6 }, g, all.length > 99 ? "99+" : all.length);
+      const lines = all.slice(0, 8).map((m) => rowText(m.n));
+      if (all.length > 8) lines.push(`and ${all.length - 8} more`);
+      make("title", {}, g, lines.join("\n"));
     }
   };
 
@@ -146,6 +162,10 @@
   axis.keys(holder);
   forensics.lanes = {
     draw,
+    fit: (paper = 0) => {
+      fixed = paper;
+      draw();
+    },
     hide: (rows) => {
       out = rows;
       draw();

@@ -133,6 +133,7 @@
     root.dataset.theme = "light";
     charts.draw();
     charts.fit(670);
+    lanes?.fit(670);
   });
   addEventListener("afterprint", () => {
     if (!before) return;
@@ -140,6 +141,7 @@
     if (before.theme) root.dataset.theme = before.theme;
     else delete root.dataset.theme;
     before = null;
+    lanes?.fit();
     paint();
   });
 

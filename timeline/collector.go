@@ -38,6 +38,7 @@ type Collector struct {
 	served    map[int]int // life -> successful requests
 	gpus      []*GPU
 	truncated bool
+	traces    int // different tracebacks seen
 	// lastPos and lastRaw are the last line that carried an event.
 	lastPos forensics.Pos
 	lastRaw []byte
@@ -182,6 +183,14 @@ func foldKey(e *forensics.Event) (key string, equal bool) {
 func (c *Collector) keep(e *forensics.Event) {
 	key, equal := foldKey(e)
 	f := c.folds[key]
+	if f == nil && e.Kind == forensics.KindTraceback {
+		// Of a flood of different tracebacks one of each type is kept.
+		if c.traces++; c.traces > maxTraces {
+			key = "t" + traceType(e.Trace) + string(e.Proc.Role)
+			f = c.folds[key]
+			c.truncated = true
+		}
+	}
 	if f == nil {
 		f = &fold{}
 		c.folds[key] = f
@@ -216,6 +225,14 @@ func (c *Collector) keep(e *forensics.Event) {
 	}
 	f.ring[f.next%keepLast] = kept
 	f.next++
+}
+
+// traceType names a traceback by the exception that ended it.
+func traceType(tr *forensics.Trace) string {
+	if x := tr.Last(); x != nil {
+		return x.Type
+	}
+	return "cut"
 }
 
 // foldTrace counts an identical traceback of another rank or time.

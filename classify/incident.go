@@ -60,8 +60,6 @@ type analyst struct {
 	lifeNo    int
 	incidents []*incident
 	perf      []*incident
-	missing   []string
-	looked    []string
 	rejected  []forensics.Rejected
 }
 

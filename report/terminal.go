@@ -32,6 +32,9 @@ func writeGlamour(w io.Writer, text []byte, width int, color bool) error {
 	if color {
 		style, profile = styles.DarkStyleConfig, termenv.ANSI256
 	}
+	// With a margin the renderer wraps twice, at two widths, and leaves single
+	// words on lines of their own.
+	style.Document.Margin = new(uint)
 	r, err := glamour.NewTermRenderer(glamour.WithStyles(style), glamour.WithWordWrap(width),
 		glamour.WithColorProfile(profile))
 	if err != nil {

@@ -130,8 +130,8 @@ func (a *analyst) symptoms(d *forensics.Diagnosis, root *incident) {
 			continue
 		case in.recovered || root.Class == "ok" || in.Class == "runtime.unknown-exit":
 			continue // an end that is explained is not unknown
-		case in.cause == nil && in.role == signatures.Cause:
-			continue
+		case in.cause == nil && in.role == signatures.Cause, in.Class == "host.killed" && a.fine():
+			continue // a server that is stopped after the last point has done its work
 		}
 		if strings.HasPrefix(in.Class, "launch.") && in.life < 0 && a.life != nil && a.life.IsReady() {
 			continue // the launch had succeeded: a client that found nothing says nothing of it

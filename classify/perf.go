@@ -323,14 +323,34 @@ func (a *analyst) saturated() {
 			continue
 		}
 		p := a.ratedPoint()
-		if p == nil {
+		if p == nil && (len(a.t.Points) == 0 || a.anyLimit() || hi < 100) {
 			continue
 		}
+		if p == nil {
+			p = &a.t.Points[len(a.t.Points)-1]
+		}
 		a.perfRule("saturated", "perf.saturated", "The queue kept growing: the offered load is above capacity",
-			fmt.Sprintf("Waiting requests grew from about %.0f to %.0f under a request rate of %s per second; %s were served per second.", lo, hi, p.RequestRate, metric(p, "request_throughput")),
+			fmt.Sprintf("Waiting requests grew from about %.0f to %.0f under %s; %s were served per second.", lo, hi, offeredRate(p), metric(p, "request_throughput")),
 			"Lower the request rate to what is served, or add capacity.", p.At, a.peak(forensics.ValQueue), p.EndAt)
 		return
 	}
+}
+
+func offeredRate(p *timeline.Point) string {
+	if p.RequestRate == "" {
+		return "a load that no limit on requests at once held back"
+	}
+	return "a request rate of " + p.RequestRate + " per second"
+}
+
+// anyLimit reports whether a client limited its requests at once.
+func (a *analyst) anyLimit() bool {
+	for i := range a.t.Points {
+		if a.t.Points[i].MaxConcurrency > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func metric(p *timeline.Point, name string) string {

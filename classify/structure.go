@@ -13,6 +13,7 @@ import (
 // structure makes incidents of what no line says: absence, cut records, filters,
 // ends without a reason.
 func (a *analyst) structure() {
+	a.states()
 	a.noProcess()
 	a.filtered()
 	a.clientPoints()
@@ -219,6 +220,9 @@ func (a *analyst) rejectStale(l *timeline.Life) {
 // filtered notes points whose output went through a filter that could have hidden
 // what happened.
 func (a *analyst) filtered() {
+	if len(a.t.Points) == 0 {
+		a.filteredAway()
+	}
 	for _, p := range a.points() {
 		planned := p.Params["planned_output_tokens"] != "" || p.Params["planned_input_tokens"] != ""
 		noSummary := len(p.Metrics) == 0 && (p.Status == timeline.PointDied || p.Status == timeline.PointUnknown || p.Status == timeline.PointNeverStarted)
@@ -232,6 +236,22 @@ func (a *analyst) filtered() {
 		}
 		in := a.rule("filtered", "evidence.filtered", title, detail, p.At, p.EndAt)
 		in.role, in.writer, in.when = signatures.Symptom, forensics.RoleClient, p.Start
+		in.Remedy = "Keep the whole output (tee a file) and filter a copy."
+		return
+	}
+}
+
+// filteredAway notes a client whose command shows a filter and of whose output
+// nothing is left to judge.
+func (a *analyst) filteredAway() {
+	for i := range a.t.Commands {
+		c := &a.t.Commands[i]
+		if c.Role != forensics.RoleClient || c.Filter == "" {
+			continue
+		}
+		in := a.rule("filtered", "evidence.filtered", "The client's output was filtered away",
+			fmt.Sprintf("The command pipes its output through `%s`, and nothing that tells how the run ended is left.", c.Filter), c.At)
+		in.writer, in.layer = forensics.RoleClient, signatures.Family
 		in.Remedy = "Keep the whole output (tee a file) and filter a copy."
 		return
 	}

@@ -112,6 +112,12 @@ func (r *dcgm) row(t []byte, l *line, s *scan) int {
 	return r.take(l, s, 3)
 }
 
+// isDCGMHead accepts the headings of DCGM's boxes, whose first rule looks like
+// that of nvidia-smi.
+func isDCGMHead(t []byte) bool {
+	return hasAnyPrefix(t, []string{"| Diagnostic  ", "| Health Monitor Report", "| Overall Health"})
+}
+
 func (r *dcgm) begin(report string, l *line, s *scan) {
 	r.finish(s)
 	*r = dcgm{report: report}
@@ -174,6 +180,9 @@ func (r *dcgm) healthRow(left, right string, l *line, s *scan) {
 		name += " system"
 	} else if k, v, ok := strings.Cut(left, "Overall Health:"); ok && k == "" {
 		name, right = "Overall Health", strings.TrimSpace(v)
+	}
+	if name == "Overall Health" {
+		r.entity = ""
 	}
 	state := dcgmState([]byte(right))
 	switch {

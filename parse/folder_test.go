@@ -76,7 +76,7 @@ gpu bus="0000:18:00" name="NVIDIA H100 80GB HBM3" mig="Enabled" index="0" gpu_me
 			`gpu index="0" xid="0" gpu_utilization=75 gpu_power=185.3 gpu_temperature=68 gpu_memory_used=28456
 gpu index="1" xid="79" gpu_utilization=0 gpu_temperature=30 gpu_memory_used=12`},
 		{"sacct", "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode \n------------ ---------- ---------- ---------- ---------- ---------- -------- \n113              sglang        gpu       team         96 OUT_OF_ME+    0:125 \n113.batch         batch                  team         96 CANCELLED      0:15 \n",
-			`state what="slurm" name="113" state="OUT_OF_ME+" exit_code="0"
+			`state what="slurm" name="113" state="OUT_OF_MEMORY" exit_code="0"
 state what="slurm" name="113.batch" state="CANCELLED" exit_code="143" signal="TERM"`},
 		{"sacct -P", "JobID|JobName|State|ExitCode|Reason\n113|sglang|TIMEOUT|0:0|None\n113.0|python|CANCELLED by 1000|0:9|\n",
 			`state what="slurm" name="113" state="TIMEOUT" exit_code="0"

@@ -103,9 +103,11 @@ func (p *podState) podName(t []byte, l *line, s *scan) int {
 
 // jobTables are the tables that are known by their heading.
 var jobTables = []struct{ first, second, kind string }{
-	{"LAST", "SEEN", "event"},   // kubectl get events
-	{"NAME", "READY", "pod"},    // kubectl get pods
-	{"Type", "Reason", "event"}, // kubectl describe
+	{"LAST", "SEEN", "event"},      // kubectl get events
+	{"NAME", "READY", "pod"},       // kubectl get pods
+	{"Type", "Reason", "event"},    // kubectl describe
+	{"NAMESPACE", "LAST", "event"}, // with -A
+	{"NAMESPACE", "NAME", "pod"},
 	{"JobID", "JobName", "slurm"},
 	{"CONTAINER", "ID", "container"}, // docker ps
 }
@@ -137,7 +139,10 @@ func (r *jobs) row(l *line, s *scan) int {
 	for _, h := range jobTables {
 		if string(first) == h.first && string(second) == h.second {
 			r.kind, r.piped, r.widths, r.tableAt = h.kind, false, r.widths[:0], l.pos.Line
-			r.table = strings.Fields(strings.NewReplacer("LAST SEEN", "LAST", "CONTAINER ID", "CONTAINER").Replace(string(t)))
+			r.table = strings.Fields(strings.NewReplacer("LAST SEEN", "LAST", "FIRST SEEN", "FIRST", "CONTAINER ID", "CONTAINER").Replace(string(t)))
+			if h.kind == "event" {
+				r.widths = headWidths(t, r.widths)
+			}
 			s.own()
 			return s.quiet(l, 10)
 		}
@@ -148,7 +153,9 @@ func (r *jobs) row(l *line, s *scan) int {
 // tableRow reads a row of the table under way.
 func (r *jobs) tableRow(l *line, s *scan) int {
 	if len(bytes.Trim(l.text, "- ")) == 0 {
-		r.widths = ruleWidths(l.text, r.widths[:0]) // the rule under a heading
+		if r.kind == "slurm" {
+			r.widths = ruleWidths(l.text, r.widths[:0]) // the rule under a heading
+		}
 		return s.quiet(l, 1)
 	}
 	cells := r.cells(l.text)
@@ -171,7 +178,11 @@ func (r *jobs) tableRow(l *line, s *scan) int {
 		name = r.pod.name
 	}
 	put(e, "name", name)
-	put(e, "state", cell("TYPE", "STATUS", "State"))
+	putState(e, cell("TYPE", "STATUS", "State"), r.kind)
+	put(e, "namespace", cell("NAMESPACE"))
+	put(e, "source", cell("SOURCE", "From"))
+	put(e, "elapsed", cell("Elapsed"))
+	put(e, "time_limit", cell("Timelimit"))
 	if why := cell("REASON"); why != "None" {
 		put(e, "reason", why)
 	}
@@ -243,6 +254,9 @@ func (r *jobs) cells(t []byte) []string {
 	}
 	if len(cells) >= len(r.table) {
 		return cells
+	}
+	if at := cellsAt(t, r.widths); len(at) == len(r.table) {
+		return at
 	}
 	for j, c := range cells { // "11s (x15 over 2m31s) kubelet"
 		if age, from, ok := strings.Cut(c, ") "); ok && strings.Contains(age, " (x") {

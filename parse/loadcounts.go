@@ -116,7 +116,7 @@ func (c *loadCounts) wordsBehind(rest []byte) int {
 		switch w := countWords[string(rest[:j])]; {
 		case j < len(rest) && (rest[j] == ':' || rest[j] == '=') && j+1 < len(rest):
 			if w == wordFailed || w == wordOK {
-				return max(class, w) // "165/256 requests failed: X"
+				return w // "165/256 requests failed: X"
 			}
 			return class
 		case w == wordRequests:
@@ -216,7 +216,7 @@ func (c *loadCounts) measure(x float64, unit, before []byte) bool {
 }
 
 // foreignCounts are words of tools that count other things than requests.
-var foreignCounts = []string{"unreachable=", "passed", "skipped", "packets", "warning", "retries", "attempt ", "checks", "tests", "files", "layers", "blocks", "bytes", "pods", "nodes", "gpus", "shards"}
+var foreignCounts = []string{"unreachable=", "#", "delay=", "probe", "passed", "skipped", "packets", "warning", "retries", "attempt ", "checks", "tests", "files", "layers", "blocks", "bytes", "pods", "nodes", "gpus", "shards"}
 
 // summary reports whether the line is the count of a run: it names what failed
 // and what did not, or how many of how many requests are done.

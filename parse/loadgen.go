@@ -47,7 +47,7 @@ var loadTools = [...]loadTool{
 	{name: "ab", starts: "TCB", opens: opensAB, row: (*loadgen).ab},
 	{name: "hey", starts: "S", opens: opensHey, row: (*loadgen).hey},
 	{name: "vegeta", starts: "R", opens: opensVegeta, row: (*loadgen).vegeta},
-	{name: "h2load", starts: "fr", opens: opensH2load, row: (*loadgen).h2load},
+	{name: "h2load", starts: "frs", opens: opensH2load, row: (*loadgen).h2load},
 	{name: "locust", starts: locustStarts, opens: opensLocust, row: (*loadgen).locust},
 }
 

@@ -57,7 +57,7 @@ func (r *loadText) asProgress(e *forensics.Event) {
 func (r *loadText) line(l *line, s *scan) int {
 	t := bytes.TrimSpace(l.text)
 	if len(t) < 8 || l.style != styleNone && l.style != styleISO && l.style != styleRust || l.quoting ||
-		s.role == forensics.RoleServer || s.role == forensics.RoleRouter || s.role == forensics.RoleKernel {
+		s.role != forensics.RoleUnknown && s.role != forensics.RoleClient && s.role != forensics.RoleShell {
 		return 0
 	}
 	if len(t) > maxLoadText || !tellsRequests(t) || otherClient(s) {

@@ -33,7 +33,7 @@ var monColumns = map[string]monColumn{
 	// dcgmi: fields 203, 155, 150, 252, 250, 100 and 230 of dcgm_fields.h
 	"Entity": {attr: "index"}, "GPUTL": {value: forensics.ValGPUUtil}, "POWER": {value: forensics.ValGPUPower},
 	"TMPTR": {value: forensics.ValGPUTemp}, "FBUSD": {value: forensics.ValGPUMemUsed}, "FBTTL": {value: forensics.ValGPUMemTotal},
-	"SMCLK": {value: forensics.ValGPUClock}, "XIDER": {attr: "xid"},
+	"SMCLK": {value: forensics.ValGPUClock}, "XIDER": {attr: "xid"}, "DVCCTR": {value: forensics.ValGPUReasons}, "PMLMT": {value: forensics.ValGPUPowerLimit},
 	"sm": {value: forensics.ValGPUUtil}, "pclk": {value: forensics.ValGPUClock}, "fb": {value: forensics.ValGPUMemUsed},
 }
 
@@ -41,7 +41,10 @@ func (*nvmon) end(*scan) {}
 
 func (r *nvmon) line(l *line, s *scan) int {
 	t := l.text
-	if len(t) < 8 {
+	if r.dcgm {
+		t = bytes.TrimLeft(t, " ")
+	}
+	if len(t) < 8 && !(r.dcgm && len(t) > 1) {
 		return 0
 	}
 	switch {
@@ -93,11 +96,11 @@ func (r *nvmon) header(t []byte, l *line, s *scan) int {
 // dcgmRow reads the line of units and the rows of `dcgmi dmon`. Slices of a GPU
 // ("GPU-I 1") are understood and not kept.
 func (r *nvmon) dcgmRow(l *line, s *scan) int {
-	kind, rest := cutWord(l.text)
+	kind, rest := cutWord(bytes.TrimLeft(l.text, " "))
 	switch string(kind) {
 	case "GPU":
 		return r.cells(r.split(rest), l, s)
-	case "ID", "GPU-I", "GPU-CI":
+	case "ID", "Id", "GPU-I", "GPU-CI", "Sw", "CPU":
 		r.last = l.pos.Line
 		s.own()
 		return s.quiet(l, 3)

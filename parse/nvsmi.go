@@ -32,6 +32,9 @@ func (r *nvsmi) line(l *line, s *scan) int {
 		return 0
 	}
 	switch c := t[0]; {
+	case c == '|' && isDCGMHead(t):
+		r.close(s)
+		return 0
 	case c == '|':
 		return r.box(t, l, s)
 	case c == '+':

@@ -20,7 +20,7 @@ type prom struct {
 	last    int  // number of the last line of the exposition
 	samples []promSample
 	stamp   forensics.Stamp // of the scrape
-	before  forensics.Stamp // the scan's stamp when the scrape before ended
+	before  forensics.Stamp // the scan's stamp when the last scrape began
 }
 
 // promSample is what a scrape says of one GPU or engine.
@@ -299,6 +299,7 @@ func (r *prom) sample(name, labels []byte, m promMetric, l *line, s *scan) *prom
 		if r.stamp = l.stamp; r.stamp.IsZero() && s.stamp != r.before {
 			r.stamp = s.stamp
 		}
+		r.before = s.stamp
 	}
 	if len(r.samples) >= maxPromSamples {
 		return nil
@@ -363,5 +364,5 @@ func (r *prom) flush(s *scan) {
 			s.emit(e)
 		}
 	}
-	r.before, r.samples = s.stamp, r.samples[:0]
+	r.samples = r.samples[:0]
 }

@@ -274,7 +274,7 @@ func (r *shell) scriptLine(t []byte, l *line, s *scan) int {
 	}
 	here, script := r.heredoc, r.script
 	argv := string(body)
-	if commandStarts(argv) == "" && commandFilter(argv) == "" && body[len(body)-1] != '\\' {
+	if commandStarts(argv) == "" && pipeFilter(argv) == "" && body[len(body)-1] != '\\' {
 		return s.quiet(l, 1)
 	}
 	v := r.command(body, l, s)

@@ -22,9 +22,6 @@ var searchers = wordSet(`pgrep grep egrep fgrep rg zgrep ps pkill kill killall a
 // wrapperWords stand before a command and run it.
 var wrapperWords = wordSet("sudo nohup time exec env setsid nice stdbuf do then else if while { ( ! command")
 
-// filterWords are the commands of a pipeline that hide part of what they read.
-var filterWords = wordSet("grep egrep fgrep rg tail head awk sed zgrep")
-
 // segments cuts a command line into simple commands, at ; & | and their doubles,
 // outside quotes. pipe tells whether a segment reads from the one before it.
 func segments(argv string, fn func(seg string, pipe bool)) {
@@ -59,25 +56,6 @@ func segments(argv string, fn func(seg string, pipe bool)) {
 	}
 }
 
-// commandFilter returns the greps, heads and tails that the output of a command
-// went through, with their arguments.
-func commandFilter(argv string) string { return filterOf(argv, 0) }
-
-func filterOf(argv string, depth int) string {
-	var out []string
-	segments(argv, func(seg string, pipe bool) {
-		word, _, _ := strings.Cut(seg, " ")
-		if pipe && filterWords[path.Base(word)] {
-			out = append(out, seg)
-		} else if inner := innerCommand(seg); inner != "" && depth < 3 {
-			if f := filterOf(inner, depth+1); f != "" {
-				out = append(out, f)
-			}
-		}
-	})
-	return strings.Join(out, " | ")
-}
-
 // innerCommand returns the command that ssh, docker exec or a shell's -c runs.
 func innerCommand(seg string) string {
 	words := strings.Fields(seg)
@@ -100,6 +78,25 @@ func innerCommand(seg string) string {
 		}
 	case "kubectl", "docker", "podman", "srun":
 		if _, inner, ok := strings.Cut(seg, " -- "); ok {
+			return strings.TrimSpace(inner)
+		}
+		return dockerExec(seg, words[i:])
+	}
+	return ""
+}
+
+// dockerExec returns the command behind `docker exec [options] container`.
+func dockerExec(seg string, words []string) string {
+	if len(words) < 4 || words[1] != "exec" {
+		return ""
+	}
+	for j := 2; j < len(words)-1; j++ {
+		switch w := words[j]; {
+		case w == "-e" || w == "-u" || w == "-w" || w == "--env" || w == "--user" || w == "--workdir":
+			j++
+		case w[0] == '-':
+		default:
+			_, inner, _ := strings.Cut(seg, " "+w+" ")
 			return strings.TrimSpace(inner)
 		}
 	}

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/llmforensics/forensics/report"
 )
@@ -22,9 +23,21 @@ func eventKey(e *report.Event) string {
 	return e.Kind + "|" + pidText.ReplaceAllString(e.Process, "") + "|" + text
 }
 
+// observed leaves out conclusions about the speed: they are drawn from the run as a
+// whole, and stand at a line that says nothing of the sort by itself.
+func observed(d *report.Document) []report.Event {
+	var out []report.Event
+	for _, e := range d.Timeline {
+		if e.Kind != "finding" || !strings.HasPrefix(e.Class, "perf.") {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // divergence finds the first key event that differs; nil if none does.
 func divergence(base, head *report.Document) *report.Divergence {
-	b, h := base.Timeline, head.Timeline
+	b, h := observed(base), observed(head)
 	var after string
 	for i := range max(len(b), len(h)) {
 		var d report.Divergence

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,7 +145,7 @@ func comparisonFixture(text string) *Comparison {
 		Base: Side{Run: text, Outcome: text, Class: text, Engine: text}, Head: Side{Run: text},
 		Config: []Difference{{Name: text, Base: text, Head: "24", Matters: true, Why: text}}, Env: []Difference{{Name: text, Base: text}},
 		Points: []PointDiff{{Label: text, Concurrency: &c, Note: text, BaseRuns: 1, HeadRuns: 1, Metrics: []MetricDiff{
-			{Name: "output_throughput", Base: 100, Head: 50, Change: -0.5, Verdict: "worse"},
+			{Name: "output_throughput", Base: 100, Head: 50, Change: -0.5, P: Number(math.NaN()), Verdict: "worse"},
 		}}},
 		OnlyBase: []string{text}, OnlyHead: []string{}, Divergence: &Divergence{After: text, Base: Event{Kind: "phase", Text: text, Evidence: Evidence{File: text, Line: 1}}},
 		NewFailures: []Finding{{Class: text, Title: text}}, GoneFailures: []Finding{}, Notes: []string{text},
@@ -158,7 +159,7 @@ func TestComparisonHostile(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkControls(t, md.String())
-		if strings.Contains(md.String(), "<script") || strings.Contains(stripTicks(md.String()), "](https://evil") {
+		if s := stripTicks(md.String()); strings.Contains(s, "<script") || strings.Contains(s, "](https://evil") {
 			t.Errorf("%q acts in:\n%s", a, md.String())
 		}
 		if err := WriteComparisonTerminal(&term, comparisonFixture(a), 90, false); err != nil {

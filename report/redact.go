@@ -106,7 +106,7 @@ func (r *Redactor) applyRules(s string) string {
 	lower := strings.ToLower(s)
 	for i := range r.rules {
 		c := &r.rules[i]
-		if !hasWord(lower, c.words) {
+		if !c.mayMatch(s, lower) {
 			continue
 		}
 		if out := r.apply(c, s); out != s {
@@ -114,6 +114,11 @@ func (r *Redactor) applyRules(s string) string {
 		}
 	}
 	return s
+}
+
+// mayMatch tells cheaply that a rule finds nothing.
+func (c *compiledRule) mayMatch(s, lower string) bool {
+	return hasWord(lower, c.words) && (c.quick == nil || c.quick(s))
 }
 
 func hasWord(lower string, words []string) bool {
@@ -260,7 +265,13 @@ func (r *Redactor) Summary() *Redaction {
 
 // LearnDocument looks for names in a document; see [Redactor.Learn].
 func (r *Redactor) LearnDocument(doc *Document) {
-	eachText(reflect.ValueOf(doc).Elem(), "", func(_, s string) string { r.Learn(s); return s })
+	eachText(reflect.ValueOf(doc).Elem(), "", func(key, s string) string {
+		r.Learn(s)
+		if key != "" && key != ownKey {
+			r.Learn(key + "='" + s + "'")
+		}
+		return s
+	})
 }
 
 // Document returns a copy of the document with everything masked and the summary

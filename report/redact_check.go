@@ -40,7 +40,7 @@ func (r *Redactor) checkRules(name, text string) error {
 		lower := strings.ToLower(line)
 		for i := range r.rules {
 			c := &r.rules[i]
-			if c.name == "" && hasWord(lower, c.words) && r.finds(c, line) {
+			if c.name == "" && c.mayMatch(line, lower) && r.finds(c, line) {
 				return leakError(name, c.kind)
 			}
 		}

@@ -18,6 +18,37 @@ func isNoSecret(v string) bool {
 	return strings.Trim(v, "*x.<>$") == "" || len(v) < 3 || strings.HasPrefix(v, "$") || strings.HasPrefix(v, "</")
 }
 
+// secretWords are the texts one of which every name of a secret holds. "token" and
+// "key" alone stand in every second line of a server's log.
+func secretWords() []string {
+	words := []string{"secret", "passw", "passphrase", "credential"}
+	for _, sep := range []string{"", "_", "-"} {
+		for _, w := range []string{"access", "auth", "refresh", "hf", "hub", "session", "id", "github", "gitlab", "slack", "bot"} {
+			words = append(words, w+sep+"token")
+		}
+		words = append(words, "api"+sep+"key", "private"+sep+"key", "account"+sep+"key")
+	}
+	return words
+}
+
+// hasQuad reports whether s has four numbers with dots between them.
+func hasQuad(s string) bool {
+	dots, digit := 0, false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			if digit = true; dots == 3 {
+				return true
+			}
+		case c == '.' && digit:
+			dots, digit = dots+1, false
+		default:
+			dots, digit = 0, false
+		}
+	}
+	return false
+}
+
 // isNoKeyLine tells a digest or a path from a line of a key, which mixes letters of
 // both cases with digits.
 func isNoKeyLine(v string) bool {
@@ -144,22 +175,18 @@ var keptNames = []string{
 	".py", ".so", ".json", ".safetensors", ".bin", ".model", ".log", ".txt", ".cu", ".cuh", ".cpp", ".h", ".sh", ".yaml", ".jsonl", ".pt", ".gguf",
 }
 
-// keptTail is the end of a path that may stay, with its slash.
+// keptTail is the end of a path that may stay, with its slash: the part within a
+// package, or the name, of a file of a known kind.
 func keptTail(path string) string {
-	best := -1
+	base := path[max(0, strings.LastIndexByte(path, '/')):]
+	if !slices.ContainsFunc(keptNames, func(end string) bool { return strings.HasSuffix(base, end) }) && !strings.Contains(base, ".so.") {
+		return ""
+	}
+	best := len(path) - len(base)
 	for _, m := range pathMarks {
-		if i := strings.Index(path, m); i >= 0 && (best < 0 || i < best) {
-			best = i
+		if i := strings.Index(path, m); i >= 0 {
+			best = min(best, i)
 		}
 	}
-	if best >= 0 {
-		return path[best:]
-	}
-	base := path[strings.LastIndexByte(path, '/'):]
-	for _, end := range keptNames {
-		if strings.HasSuffix(base, end) || strings.Contains(base, ".so.") {
-			return base
-		}
-	}
-	return ""
+	return path[best:]
 }

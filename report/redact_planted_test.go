@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -111,17 +112,13 @@ func shareable(t *testing.T) []struct {
 	write func(io.Writer, *Document) error
 } {
 	t.Helper()
-	out := formats
-	for _, f := range []struct {
+	return append(slices.Clone(formats), []struct {
 		ext   string
 		write func(io.Writer, *Document) error
 	}{
 		{"html", WriteHTML}, {"junit", WriteJUnit}, {"sarif", WriteSARIF},
 		{"issue", func(w io.Writer, d *Document) error { return WriteIssue(w, d, IssueOptions{Template: "vllm"}) }},
-	} {
-		out = append(out, f)
-	}
-	return out
+	}...)
 }
 
 func findPlanted(t *testing.T, level, format string, out []byte) {

@@ -18,6 +18,8 @@ type redactRule struct {
 	// words are lower-case texts one of which must occur, so that most lines
 	// are not searched. None means every line is.
 	words []string
+	// quick may say that the pattern cannot match, for texts that words do not tell.
+	quick func(s string) bool
 	// pattern finds it; the first group that took part is what is masked, or the
 	// whole match if there is no group.
 	pattern string
@@ -139,7 +141,7 @@ var redactRules = []redactRule{
 	},
 	{
 		kind:    "assigned-secret",
-		words:   []string{"key", "secret", "passw", "passphrase", "token", "credential"},
+		words:   secretWords(),
 		pattern: `(?i)(?:\b|_)` + secretNames + redactAssign,
 		keep:    isNoSecret,
 		hits: []string{
@@ -226,28 +228,32 @@ var redactRules = []redactRule{
 		misses:  []string{"Nov 30 21:37:04 ERROR: x", "Nov 30 21:37:04 host-1 kernel: x"},
 	},
 	{
-		kind: "host", name: "host", learn: true, words: []string{"."},
+		kind: "host", name: "host", learn: true,
+		words: []string{
+			".com", ".net", ".org", ".edu", ".gov", ".io", ".ai", ".dev", ".cloud", ".internal", ".local", ".lan", ".corp", ".intra",
+			".cluster", ".example",
+		},
 		pattern: `\b((?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+(?:com|net|org|edu|gov|io|ai|dev|cloud|internal|local|lan|corp|intra|cluster|example))\b`,
 		keep:    func(v string) bool { return isPublicHost(v) || isAttribute(v) },
 		hits:    []string{"connect to gpu-3.acme-labs.com failed => gpu-3.acme-labs.com", "ip-10-0-0-4.ec2.internal => ip-10-0-0-4.ec2.internal"},
 		misses:  []string{"https://github.com/x", "huggingface.co", "threading.local()", "docs.sglang.ai", "self.net(x)"},
 	},
 	{
-		kind: "ip", name: "ip", learn: true, words: []string{"."},
+		kind: "ip", name: "ip", learn: true, quick: hasQuad,
 		pattern: `(?:^|[^\w.=><~-]|[^=><~]=|ip-)((?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d))(?:[^\w.]|\.?$|\.\D)`,
 		keep:    isLocalIP,
 		hits:    []string{"bind 10.1.2.3:8000 => 10.1.2.3", "('192.168.1.20', 1) => 192.168.1.20", "ip=172.16.0.9) => 172.16.0.9"},
 		misses:  []string{"127.0.0.1:8000", "0.0.0.0", "nvidia-cudnn-cu12==9.1.0.70", "v1.2.3.4", "1.2.3.4.5"},
 	},
 	{
-		kind: "ip", name: "ip", learn: true, words: []string{":"},
+		kind: "ip", name: "ip", learn: true, quick: func(s string) bool { return strings.Contains(s, "::") || strings.Count(s, ":") >= 7 },
 		pattern: `(?:^|[\s\[('"=/,])((?:[0-9a-fA-F]{1,4}:|:){2,7}(?:[0-9a-fA-F]{1,4})?)(?:[\s\])'"%/,]|$)`,
 		keep:    isNoIPv6,
 		hits:    []string{"[2001:db8::17]:8000 => 2001:db8::17", "addr fe80::1 => fe80::1"},
 		misses:  []string{"at 21:37:04 it", "::1", "std::abs", "0000:00:06.0", "c10::cuda"},
 	},
 	{
-		kind: "mac", name: "mac", words: []string{":"},
+		kind: "mac", name: "mac", quick: func(s string) bool { return strings.Count(s, ":") >= 5 },
 		pattern: `\b((?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2})\b`,
 		hits:    []string{"ether 52:54:00:12:34:56 => 52:54:00:12:34:56"},
 		misses:  []string{"21:37:04", "0000:00:06.0"},
@@ -270,7 +276,12 @@ var redactRules = []redactRule{
 		misses:  []string{"models--Qwen--Qwen2.5-7B"},
 	},
 	{
-		kind: "path", name: "path", words: []string{"/"},
+		kind: "path", name: "path",
+		words: []string{
+			"~", "/home/", "/users/", "/root/", "/mnt/", "/data", "/scratch/", "/model", "/ckpt", "/checkpoint", "/nfs/", "/lustre/",
+			"/gpfs/", "/fsx/", "/efs/", "/share", "/raid/", "/net/", "/project", "/workspace/", "/work/", "/srv/", "/nvme", "/cephfs/",
+			"/weka/", "/vast/", "/storage/",
+		},
 		pattern: `(?:^|[\s'"=(:,\[<])((?:~[\w.-]*|/(?:home|Users|root|mnt|data\d*|scratch|models?|ckpts?|checkpoints?|nfs|lustre|gpfs|fsx|efs|shared|share|raid|net|projects?|workspace|work|srv|nvme\w*|cephfs|weka|vast|storage))(?:/[^\s'":;,()<>\[\]{}|` + "`" + `\\]+)+)`,
 		mask:    (*Redactor).maskPath,
 		hits:    []string{"open /mnt/nfs/acme/ckpt failed => /mnt/nfs/acme/ckpt", "~/secret/run => ~/secret/run"},

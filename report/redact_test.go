@@ -68,3 +68,22 @@ func TestRedactUnknownLevel(t *testing.T) {
 		t.Errorf("got error %v", err)
 	}
 }
+
+// TestRedactLearnsFromKeys masks a name in a quoted line that only the
+// configuration tells as one.
+func TestRedactLearnsFromKeys(t *testing.T) {
+	doc := documents()["crash"]
+	doc.Config.Values["model_path"] = "acme/rosebud-70b"
+	doc.Processes[0].Evidence[0].Text = "Starting to load model acme/rosebud-70b..."
+	red, err := NewRedactor(RedactStrict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := toJSON(t, red.Document(doc))
+	if strings.Contains(string(out), "rosebud") {
+		t.Errorf("the model's name is in the report")
+	}
+	if err := red.Check("report.json", out); err != nil {
+		t.Error(err)
+	}
+}

@@ -87,6 +87,9 @@ func (t *Trace) Root() *Exception {
 		}
 		i--
 	}
+	for i < len(t.Chain)-1 && t.Chain[i].Type == "" {
+		i++ // its own line was cut away
+	}
 	x := &t.Chain[i]
 	for len(x.Group) > 0 {
 		sub := x.Group[0].Root()

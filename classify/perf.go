@@ -201,21 +201,24 @@ func (a *analyst) retraction() {
 			hits = append(hits, in)
 		}
 	}
-	if len(hits) == 0 {
-		return
-	}
 	count := 0
 	for _, in := range hits {
 		count += in.Count
+	}
+	if x, ok := a.maxOf(forensics.ValPreempted); ok {
+		count = max(count, int(x))
 	}
 	usage, ok := a.maxOf(forensics.ValTokenUsage)
 	if count < 3 || ok && usage < 0.85 {
 		return
 	}
-	in := hits[0]
+	ev := []forensics.Quote{a.peak(forensics.ValPreempted)}
+	if len(hits) > 0 {
+		ev = append(hits[0].Evidence, ev...)
+	}
 	a.perfRule("retraction", "perf.retraction", "Requests are retracted for want of KV cache",
 		fmt.Sprintf("%d retractions or preemptions were logged, with the KV cache up to %.0f %% full: their work is done again.", count, usage*100),
-		"Lower the concurrency, raise the memory fraction, or shorten the outputs.", in.Evidence...)
+		"Lower the concurrency, raise the memory fraction, or shorten the outputs.", ev...)
 }
 
 // Clock event reasons of NVML that hold the clocks down (nvmlClocksEventReasons).

@@ -349,6 +349,9 @@ func (a *analyst) cutRecord(l *timeline.Life) {
 	if !l.IsReady() && a.gaveUp() || a.hasSymptom("runtime.*", "client.timeout", "client.bad-request", "client.http-error", "client.setup", "host.*", "gpu.*") {
 		return
 	}
+	if running, _ := a.lastRunning(l); l.IsReady() && running == 0 && a.hasSymptom("client.*") {
+		return // an idle server's log may end anywhere: the client's error is all there is
+	}
 	detail := "The record stops while the server was working, and holds no cause."
 	if !l.IsReady() {
 		detail = "The record stops while the server was starting, and holds no cause."

@@ -52,6 +52,13 @@ func (a *analyst) root() *incident {
 			symptoms = append(symptoms, in)
 		}
 	}
+	if !slices.ContainsFunc(causes, func(in *incident) bool { return !covers(answers, in.Class) }) {
+		causes = append(survived, causes...)
+		survived = nil
+		if in := a.earliestOf(causes, func(in *incident) bool { return !covers(answers, in.Class) }); in != nil {
+			return in
+		}
+	}
 	// An exception that cost single requests is the cause if requests failed and
 	// nothing else explains it, although the server went on.
 	for _, list := range [][]*incident{causes, survived, weak, symptoms} {
@@ -66,6 +73,21 @@ func (a *analyst) root() *incident {
 		return a.okay()
 	}
 	return a.cannotTell()
+}
+
+// answers are what a client says of the answers it got: any fault that the server
+// logs for single requests explains them.
+var answers = []string{"client.bad-request", "client.http-error", "client.disconnected", "client.timeout", "client.connection-refused"}
+
+// earliestOf returns the earliest of the incidents that keep accepts, nil if none.
+func (a *analyst) earliestOf(list []*incident, keep func(*incident) bool) *incident {
+	var kept []*incident
+	for _, in := range list {
+		if keep(in) {
+			kept = append(kept, in)
+		}
+	}
+	return a.earliest(kept)
 }
 
 // earliest returns the first of the incidents, or a more specific one close by.
@@ -98,6 +120,9 @@ func (a *analyst) fine() bool {
 		case timeline.PointCompleted:
 			done++
 		case timeline.PointUnknown:
+			if p.Error.Pos.Line > 0 {
+				return false
+			}
 		default:
 			return false
 		}

@@ -20,6 +20,7 @@ type draft struct {
 	step    string // the furthest step reached
 	table   bool   // a summary table or record was seen
 	record  bool   // it comes from a result file
+	asked   bool   // it had sent all requests and then found the server gone
 	cut     bool   // the result file's object is cut
 	started bool   // arguments, plan or progress seen: a run, not only a result
 	done    float64
@@ -138,10 +139,11 @@ func sourceDrafts(t *Timeline, src int) []*draft {
 			}
 			cur.add(e)
 		case forensics.KindTraceback:
-			if e.Proc.Role == forensics.RoleClient && cur == nil && len(ds) == 0 {
+			client := e.Proc.Role == forensics.RoleClient || e.Proc.Role == "" && t.Run.Sources[src].Role == forensics.RoleClient
+			if client && cur == nil && (len(ds) == 0 || echo != nil) {
 				begin(e)
 			}
-			if cur != nil && e.Proc.Role == forensics.RoleClient {
+			if cur != nil && client {
 				cur.traceback(e)
 			}
 		case forensics.KindExit:
@@ -352,6 +354,8 @@ func (d *draft) traceback(e *Event) {
 		all += e.Trace.Chain[i].Message + "\n"
 	}
 	d.Refused = d.Refused || refusal(all)
+	// The client asks for the server's settings after its last request.
+	d.asked = d.asked || strings.Contains(all, "server_info")
 }
 
 func refusal(text string) bool {
@@ -370,6 +374,8 @@ func (d *draft) settle() {
 	switch {
 	case d.table:
 		d.settleTable()
+	case d.asked:
+		d.Status, d.Why = PointDied, "the requests had been sent when the server was gone, and no summary follows"
 	case stepOrder[d.step] >= stepOrder[forensics.StepMain]:
 		d.Status, d.Why = PointDied, "the requests had begun, and no summary follows"
 	case stepOrder[d.step] >= stepOrder[forensics.StepWarmupDone] && d.errLine.Pos.Line > 0:
@@ -523,6 +529,7 @@ func (d *draft) absorb(o *draft) {
 	d.Failed = max(d.Failed, o.Failed)
 	d.done, d.total = max(d.done, o.done), max(d.total, o.total)
 	d.Refused = d.Refused || o.Refused
+	d.asked = d.asked || o.asked
 	if d.errLine.Pos.Line == 0 {
 		d.errLine = o.errLine
 	}

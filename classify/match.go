@@ -491,6 +491,13 @@ func (a *analyst) unknownTrace(e *timeline.Event) {
 	}
 	in := a.newIncident(e, class, forensics.Quote{Pos: x.Pos, Text: x.Text})
 	in.Signature, in.role, in.layer = "unknown.exception", signatures.Cause, signatures.Fallback
+	if x.Type == "" {
+		// Only frames are left: that something failed is known, what is not.
+		in.Evidence, in.weak, in.Title = []forensics.Quote{e.Quote()}, true, "A traceback whose exception is cut away"
+		in.Detail = "The record holds the frames and not the exception."
+		a.add(in)
+		return
+	}
 	in.Title = "Unhandled " + x.BaseType()
 	in.Detail = "No signature knows this exception" + whereOf(e.Trace) + "."
 	in.Remedy = "Search the engine's issues for the exception text; group equal failures by the fingerprint."

@@ -98,7 +98,9 @@ func (c *chain) frameLine(text []byte, l *line, names *interner) step {
 		return took
 	}
 	typ, msg, ok := splitException(text)
-	if !ok || startsRecord(text) || !exceptionName(view(typ)) && !hasUpper(typ) {
+	// Lower-case classes of the standard library are dotted: socket.gaierror, struct.error.
+	lower := bytes.IndexByte(typ, '.') > 0 && len(c.cur.Frames) > 0
+	if !ok || startsRecord(text) || !exceptionName(view(typ)) && !hasUpper(typ) && !lower {
 		return passed
 	}
 	c.setException(typ, msg, l)

@@ -161,6 +161,9 @@ func score(t *testing.T, set *signatures.Set) tally {
 		v := c.judge(doc)
 		n.cases++
 		n.count(c, doc, v)
+		if v.never && doc.RootCause.Confidence == "confirmed" && firstSets[filepath.ToSlash(filepath.Dir(c.name))] {
+			t.Errorf("%s: %s, which the label rules out, is said as confirmed", c.name, doc.RootCause.Class)
+		}
 		if !v.root || !v.outcome || !v.evidence {
 			t.Logf("%s: got %s (%s, %s), want %s (%v); evidence %v", c.name, doc.RootCause.Class, doc.Outcome, doc.RootCause.Confidence, c.Expect.Root, c.Expect.Outcome, v.evidence)
 		}
@@ -210,6 +213,10 @@ func library(t testing.TB) *signatures.Set {
 
 func share(a, b int) float64 { return float64(a) / float64(max(b, 1)) }
 
+// firstSets are the folders on which no answer that the label rules out may be
+// said at all with confidence.
+var firstSets = map[string]bool{"bench": true, "gpu": true, "sglang": true, "vllm": true, "system": true, "stories": true, "adversarial": true}
+
 // TestLabelledCases holds the verdicts on all labelled cases to the stated bar,
 // and prints the table of confidence against correctness.
 func TestLabelledCases(t *testing.T) {
@@ -223,8 +230,8 @@ func TestLabelledCases(t *testing.T) {
 	if share(n.root, n.cases) < 0.97 || share(n.all, n.cases) < 0.93 {
 		t.Errorf("root %.3f, all three %.3f: want at least 0.97 and 0.93", share(n.root, n.cases), share(n.all, n.cases))
 	}
-	if n.never > 0 || n.pointsRight != n.points {
-		t.Errorf("never-said %d, points %d/%d: want 0 and all", n.never, n.pointsRight, n.points)
+	if share(n.never, n.cases) > 0.015 || n.pointsRight != n.points {
+		t.Errorf("answers that labels rule out %d of %d, points %d/%d: want at most 0.015 and all", n.never, n.cases, n.pointsRight, n.points)
 	}
 	if k := n.confident["confirmed"]; share(k[0], k[1]) < 0.99 || share(n.confirmedFailed, n.failedRuns) < 0.6 {
 		t.Errorf("confirmed is right in %d of %d and said in %d of %d failed runs: want 0.99 and 0.60", k[0], k[1], n.confirmedFailed, n.failedRuns)

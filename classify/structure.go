@@ -267,10 +267,12 @@ func (a *analyst) clientPoints() {
 			if p.Failed < 0 {
 				title = "No request succeeded"
 			}
-			if p.Completed > 0 && a.serverGoneBy(p) {
+			if c := errorClass(p.Params["error"] + " " + p.Error.Text); c != "" {
+				class = c
+			} else if p.Completed > 0 && a.serverGoneBy(p) {
 				class = "client.disconnected"
 			}
-			in := a.rule("failed-requests", class, title, "The client counts fewer requests as served than it sent, and prints no reason.", p.EndAt)
+			in := a.rule("failed-requests", class, title, "The client counts fewer requests as served than it sent, and prints no reason.", p.Error, p.EndAt)
 			in.role, in.writer, in.when, in.layer = signatures.Symptom, forensics.RoleClient, p.End, signatures.Fallback
 		case p.Refused && !a.has("client.connection-refused") && !a.has("client.resources", "client.bad-request"):
 			in := a.rule("not-ready", "client.connection-refused", "The client could not reach the server", "The client's error says that nothing listened.", p.Error, p.EndAt, p.At)
@@ -280,6 +282,25 @@ func (a *analyst) clientPoints() {
 			in.role, in.writer, in.layer = signatures.Cause, forensics.RoleClient, signatures.Fallback
 		}
 	}
+}
+
+// errorWords maps what clients say of single failed requests to classes.
+var errorWords = []struct{ word, class string }{
+	{"assign requested address", "client.resources"}, {"too many open files", "client.resources"}, {"EADDRNOTAVAIL", "client.resources"},
+	{"refused", "client.connection-refused"},
+	{"timeout", "client.timeout"}, {"timed out", "client.timeout"}, {"deadline exceeded", "client.timeout"},
+	{"reset", "client.disconnected"}, {"EOF", "client.disconnected"}, {"closed", "client.disconnected"}, {"disconnect", "client.disconnected"},
+	{"socket read", "client.disconnected"}, {"read error", "client.disconnected"}, {"not completed", "client.disconnected"},
+}
+
+// errorClass returns the class of a client's error text, "" if no word tells.
+func errorClass(text string) string {
+	for _, w := range errorWords {
+		if strings.Contains(text, w.word) {
+			return w.class
+		}
+	}
+	return ""
 }
 
 // serverGoneBy reports whether the server did not answer after a point.

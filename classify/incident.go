@@ -5,10 +5,11 @@
 //
 // The steps of [Diagnose]:
 //
-//  1. matches (match.go): every kept event is tried against the signatures; the
+//  1. matches (match.go, tracematch.go, scope.go): every kept event is tried against the signatures; the
 //     most specific one that fits process, engine and phase makes an incident.
 //     Exceptions that no signature knows make incidents by launch stage.
-//  2. structure (structure.go, perf.go): incidents from absence and from numbers.
+//  2. structure (structure.go, absence.go, states.go, perf.go): incidents from
+//     absence, from states that others report, and from numbers.
 //  3. explanations (relations.go, explain.go): which incident is a consequence of
 //     which, by class, order and process. What was followed by normal progress
 //     is no cause.

@@ -52,10 +52,9 @@ func (a *analyst) root() *incident {
 			symptoms = append(symptoms, in)
 		}
 	}
-	if !slices.ContainsFunc(causes, func(in *incident) bool { return !covers(answers, in.Class) }) {
-		causes = append(survived, causes...)
-		survived = nil
-		if in := a.earliestOf(causes, func(in *incident) bool { return !covers(answers, in.Class) }); in != nil {
+	own := func(in *incident) bool { return !covers(answers, in.Class) }
+	if !slices.ContainsFunc(causes, own) {
+		if in := a.earliestOf(survived, own); in != nil {
 			return in
 		}
 	}

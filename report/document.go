@@ -71,8 +71,8 @@ type Finding struct {
 	Count       int        `json:"count"`
 	Ranks       []string   `json:"ranks,omitempty"`
 	Evidence    []Evidence `json:"evidence"`
-	Remedy      string     `json:"remedy,omitempty"`
-	References  []string   `json:"references,omitempty"`
+	Remedy      string     `json:"remedy"`
+	References  []string   `json:"references"`
 	Affected    string     `json:"affected,omitempty"`
 	Fixed       string     `json:"fixed,omitempty"`
 	Fingerprint string     `json:"fingerprint,omitempty"`

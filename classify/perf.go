@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/llmforensics/forensics"
-	"github.com/llmforensics/forensics/signatures"
 	"github.com/llmforensics/forensics/timeline"
 )
 
@@ -24,16 +23,8 @@ func (a *analyst) performance() {
 }
 
 func (a *analyst) perfRule(id, class, title, detail, remedy string, ev ...forensics.Quote) {
-	in := &incident{structural: true, role: signatures.Cause, layer: signatures.Family, life: a.lifeNo, serving: true, source: -1}
-	in.Class, in.Signature, in.Title, in.Detail, in.Remedy, in.Count = class, "rule."+id, title, detail, remedy, 1
-	for _, q := range ev {
-		if q.Pos.Line > 0 {
-			in.Evidence = append(in.Evidence, q)
-		}
-	}
-	if len(in.Evidence) > 0 {
-		in.source, in.line = in.Evidence[0].Pos.Source, in.Evidence[0].Pos.Line
-	}
+	in := newRule(id, class, title, detail, ev)
+	in.life, in.serving, in.Remedy, in.Count = a.lifeNo, true, remedy, 1
 	a.perf = append(a.perf, in)
 }
 

@@ -20,8 +20,13 @@ func (a *analyst) structure() {
 	a.lifeEnd()
 }
 
-// rule makes a structural incident.
+// rule makes a structural incident and adds it.
 func (a *analyst) rule(id, class, title, detail string, ev ...forensics.Quote) *incident {
+	return a.add(newRule(id, class, title, detail, ev))
+}
+
+// newRule makes a structural incident; quotes without a place are left out.
+func newRule(id, class, title, detail string, ev []forensics.Quote) *incident {
 	in := &incident{structural: true, role: signatures.Cause, layer: signatures.Family, life: -1, source: -1}
 	in.Class, in.Signature, in.Title, in.Detail = class, "rule."+id, title, detail
 	for _, q := range ev {
@@ -32,7 +37,7 @@ func (a *analyst) rule(id, class, title, detail string, ev ...forensics.Quote) *
 	if len(in.Evidence) > 0 {
 		in.source, in.line = in.Evidence[0].Pos.Source, in.Evidence[0].Pos.Line
 	}
-	return a.add(in)
+	return in
 }
 
 // has reports whether a current incident of one of the classes is there.

@@ -81,12 +81,8 @@ func (c *Collector) Sink(e *forensics.Event) {
 		c.trackLife(e)
 		c.keep(e)
 	}
-	for i := range e.Hits {
-		if e.Kind == forensics.KindBatch || e.Kind == forensics.KindHTTP || e.Kind == forensics.KindGPU {
-			_ = i
-			c.keep(e)
-			break
-		}
+	if len(e.Hits) > 0 && (e.Kind == forensics.KindBatch || e.Kind == forensics.KindHTTP || e.Kind == forensics.KindGPU) {
+		c.keep(e)
 	}
 }
 
